@@ -1,0 +1,74 @@
+"""The two axes of time: `Seq`, the order of commits, and the instant, world time in UTC milliseconds.
+
+An instant travels as its only protocol spelling, `YYYY-MM-DDTHH:mm:ss.SSSZ` (KIP 2.0 §6.5), which sorts as text the way
+it sorts in time; so inside the engine a timestamp is that string and nothing is converted back and forth.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+Seq = int
+"""A Space's commit sequence number: 0 is the empty Space, each state-changing commit adds 1."""
+
+Timestamp = str
+"""An instant in its protocol spelling."""
+
+_SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", re.ASCII)
+
+
+class Clock(Protocol):
+    """Where "now" comes from; passed in, so that tests can hold it still."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970-01-01T00:00:00Z, truncated."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class FixedClock:
+    """A clock for tests: it stands still until told to move."""
+
+    def __init__(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def advance(self, ms: int) -> None:
+        """Move forward by `ms` milliseconds."""
+        self._now_ms += ms
+
+
+def timestamp(ms: int) -> Timestamp:
+    """The protocol spelling of `ms` milliseconds since the epoch."""
+    moment = datetime.fromtimestamp(ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+
+
+def milliseconds(text: Timestamp) -> int:
+    """Milliseconds since the epoch of a protocol timestamp; ValueError when it is not one."""
+    if not is_timestamp(text):
+        raise ValueError(f"not a protocol timestamp: {text!r}")
+    moment = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+    return int(moment.timestamp()) * 1000 + int(text[20:23])
+
+
+def is_timestamp(text: str) -> bool:
+    """Whether `text` is exactly one protocol timestamp of a real calendar moment (§6.5)."""
+    if not _SHAPE.fullmatch(text):
+        return False
+    try:
+        datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007 - only the calendar is checked
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,13 @@
+"""Fixtures every test may use."""
+
+from __future__ import annotations
+
+import pytest
+
+from brain.times import FixedClock
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """2026-09-20T00:00:00.000Z, standing still."""
+    return FixedClock(1_789_862_400_000)
