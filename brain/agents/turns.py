@@ -1,0 +1,227 @@
+"""What an agent knows when it is called, as types: the facts that its prompt tells in words.
+
+A run of Formation, Recall or Maintenance gives its turn to the model twice: rendered into the messages, and typed as
+`ModelRequest.task`. Providers see only the words. `builtin/offline` reads the types. Nothing stands in one and not in
+the other, so the key-free model knows no more than a language model would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from brain.store.base import ElementId
+from brain.times import Timestamp
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+Standing: TypeAlias = Literal["accepted", "was", "denied", "disputed", "hearsay"]
+"""How a known claim stands at the turn's time.
+
+accepted  held under the memory policy
+was       held for an earlier time; it ended or a later value followed it
+denied    its own speaker, or everybody who spoke to it, says it is not so
+disputed  people contradict each other
+hearsay   too weak to hold: reported, or without a stance of somebody who would know
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An element, or a Literal, as a person would name it.
+
+    id    None for a Literal, and for a speaker memory does not hold yet
+    type  the local type name; None for a Literal
+    """
+
+    id: ElementId | None
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClaim:
+    """One claim memory holds.
+
+    since, until  world time of the claim, None where open or not said
+    said_at       when it was said: the observation time of its source
+    by            who claims it; None when the record names nobody
+    assertion_id  the Assertion that carries it (the newest, when several people say the same)
+    """
+
+    subject: Ref
+    predicate: str
+    object: Ref
+    standing: Standing
+    since: Timestamp | None
+    until: Timestamp | None
+    said_at: Timestamp | None
+    by: Ref | None
+    assertion_id: ElementId
+    proposition_id: ElementId
+
+
+@dataclass(frozen=True, slots=True)
+class DossierEntry:
+    """A person or thing the text is likely to be about.
+
+    who          its identity; `who.id` is None for a speaker memory does not know yet
+    key          its Space-local key, None when it has none
+    is_speaker   whether one of the turn's messages is theirs
+    claims       what is held about it, as subject or as object, accepted first
+    look_alikes  other entries that could be meant by the same name, kept apart until somebody says otherwise
+    """
+
+    who: Ref
+    key: str | None
+    aliases: tuple[str, ...]
+    is_speaker: bool
+    claims: tuple[KnownClaim, ...]
+    look_alikes: tuple[Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEvent:
+    """An Event on record; `on` is its start, `said_at` when it was told."""
+
+    id: ElementId
+    summary: str
+    on: Timestamp | None
+    until: Timestamp | None
+    who: tuple[Ref, ...]
+    said_at: Timestamp | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCommitment:
+    """A Commitment on record; `status` is pending, blocked, fulfilled, cancelled or expired."""
+
+    id: ElementId
+    summary: str
+    status: str
+    who: Ref | None
+    to: tuple[Ref, ...]
+    due: Timestamp | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRule:
+    """A standing rule or lesson on record (an Insight)."""
+
+    id: ElementId
+    summary: str
+    is_constraint: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateWord:
+    """A relation that may be used.
+
+    subject, object  local type names admitted; empty admits every Concept type (for `object` only when
+                     `literals` is empty, else no Concept at all)
+    literals         JSON scalar types admitted as value: of string, number, boolean, null
+    values           how many values hold at one time: one, many, or one per type of the value
+    """
+
+    name: str
+    meaning: str
+    subject: tuple[str, ...]
+    object: tuple[str, ...]
+    literals: tuple[str, ...]
+    values: Literal["one", "many", "one_per_type"]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeWord:
+    """A Concept Type that may be used; `count` is how many active Concepts have it, None when not counted."""
+
+    name: str
+    meaning: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of the Space, most used first."""
+
+    types: tuple[TypeWord, ...]
+    predicates: tuple[PredicateWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a conversation, in order.
+
+    number       the N of `:msgN`, by which claims cite it; None for a message that is context only
+    speaker      the resolved speaker; `speaker.id` is None until memory holds that person
+    is_agent     whether the speaker is the business agent, not a person it serves
+    observed_at  its observation time; `weekday` and `clock` spell it the way the prompt line does (`Mon`,
+                 `2024-01-08 16:15`, UTC)
+    text         the message, control characters removed, cut at the prompt's bound
+    """
+
+    number: int | None
+    role: Role
+    speaker: Ref
+    is_agent: bool
+    observed_at: Timestamp
+    weekday: str
+    clock: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormationTurn:
+    """The user turn of a Formation pass.
+
+    cut  what was left out of the dossier for room, in words; empty when nothing was
+    """
+
+    conversation: int
+    lines: tuple[Line, ...]
+    dossier: tuple[DossierEntry, ...]
+    commitments: tuple[KnownCommitment, ...]
+    vocabulary: Vocabulary
+    self_id: ElementId
+    counterparty: Ref | None
+    topic: str | None
+    source: str | None
+    now: Timestamp
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecallTurn:
+    """The user turn of a Recall.
+
+    at        the instant the answer is about
+    asked_by  who asks, when the caller said so: what "I" and "me" mean
+    cut       what was left out for room, in words
+    """
+
+    question: str
+    at: Timestamp
+    now: Timestamp
+    asked_by: Ref | None
+    topic: str | None
+    dossier: tuple[DossierEntry, ...]
+    events: tuple[KnownEvent, ...]
+    commitments: tuple[KnownCommitment, ...]
+    rules: tuple[KnownRule, ...]
+    vocabulary: Vocabulary
+    cut: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceTurn:
+    """The user turn of a maintenance cycle; `assessment` is what the host's settlement found and did."""
+
+    scope: Literal["daydream", "full", "quick"]
+    trigger: str
+    assessment: Mapping[str, Any]
+    vocabulary: Vocabulary
+    now: Timestamp
+
+
+Turn: TypeAlias = FormationTurn | RecallTurn | MaintenanceTurn
