@@ -1,0 +1,87 @@
+"""Who gets in: request ids, shards, and the two budgets of requests at a time.
+
+All routes share `HTTP_MAX_CONCURRENCY` and answer 503 past it; routes that ask a model share `LLM_MAX_CONCURRENCY` and
+answer 429 past it, at once and before the body is read. Both answers are plain text and carry `Retry-After`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import uuid
+from collections.abc import Iterator
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from brain.http.failures import error_response
+
+_TOO_MANY = "too many concurrent requests, retry later"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+class Budget:
+    """So many at a time; more are refused, never queued."""
+
+    def __init__(self, most: int) -> None:
+        self._most = max(most, 1)
+        self._taken = 0
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[bool]:
+        """Whether there was a place; it is given back at the end of the block."""
+        if self._taken >= self._most:
+            yield False
+            return
+        self._taken += 1
+        try:
+            yield True
+        finally:
+            self._taken -= 1
+
+
+def too_many(status: int) -> Response:
+    """The answer of a full budget."""
+    return PlainTextResponse(_TOO_MANY, status, headers={"retry-after": "1"})
+
+
+class Admission:
+    """ASGI middleware: the global budget, the request id, the shard."""
+
+    def __init__(self, app: ASGIApp, *, most: int, shard: int) -> None:
+        self._app = app
+        self._budget = Budget(most)
+        self._shard = shard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        given = request.headers.get("x-request-id", "")
+        request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        scope.setdefault("state", {})["request_id"] = request_id
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id), self._budget.place() as admitted:
+            if not admitted:
+                await too_many(503)(scope, receive, send_with_id)
+                return
+            shard = _shard_of(request)
+            if request.url.path.startswith("/v1/") and shard != self._shard:
+                refusal = error_response(400, f"space_id sharding {shard} does not match server sharding {self._shard}")
+                await refusal(scope, receive, send_with_id)
+                return
+            await self._app(scope, receive, send_with_id)
+
+
+def _shard_of(request: Request) -> int:
+    """The shard a client names by `Shard-Id`, else `X-Shard`; 0 when it names none that can be read."""
+    named = request.headers.get("shard-id", request.headers.get("x-shard", ""))
+    return int(named) if named.isascii() and named.isdigit() and len(named) < 10 else 0

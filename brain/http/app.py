@@ -1,0 +1,72 @@
+"""The HTTP door: routes, middleware, and the start and stop of the work behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from brain.http import spaces
+from brain.http.admission import Admission, Budget
+from brain.http.failures import HANDLERS
+from brain.http.payload import json_response
+from brain.service.brain import Brain
+from brain.settings import Settings
+
+
+async def get_info(request: Request) -> Response:
+    """What this service is, always JSON and without an envelope."""
+    brain: Brain = request.app.state.brain
+    return json_response(brain.info())
+
+
+async def get_skill(_: Request) -> Response:
+    """How an agent uses this service, in Markdown."""
+    text = files("brain.http").joinpath("skill.md").read_text("utf-8")
+    return Response(text, media_type="text/markdown; charset=utf-8")
+
+
+PUBLIC_ROUTES = [
+    Route("/info", get_info, methods=["GET"]),
+    Route("/SKILL.md", get_skill, methods=["GET"]),
+]
+
+
+def http_app(
+    brain: Brain, settings: Settings, *, background: Callable[[], AbstractAsyncContextManager[None]]
+) -> Starlette:
+    """The ASGI application.
+
+    background  entered when the server starts and left when it stops: the runner that does queued work
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with background():
+            yield
+
+    middleware = [Middleware(Admission, most=settings.http_max_concurrency, shard=settings.sharding_idx)]
+    if settings.cors_origins:
+        middleware.append(
+            Middleware(
+                CORSMiddleware, allow_origins=list(settings.cors_origins), allow_methods=["*"], allow_headers=["*"]
+            )
+        )
+    app = Starlette(
+        routes=[*PUBLIC_ROUTES, *spaces.ROUTES],
+        middleware=middleware,
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.brain = brain
+    app.state.settings = settings
+    app.state.model_budget = Budget(settings.llm_max_concurrency)
+    return app

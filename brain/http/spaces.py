@@ -1,0 +1,175 @@
+"""Routes of a Space: formation, recall, maintenance, probe, read-only KIP, status, conversations; and its creation.
+
+A handler decodes, asks the service, encodes. Refusals travel as exceptions to `http/failures.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from brain.http.admission import Budget, too_many
+from brain.http.auth import caller_of
+from brain.http.payload import accepted_type, parse, read_payload, write_result, write_value
+from brain.http.principals import parse_principal
+from brain.service.brain import Brain
+from brain.service.failures import InvalidInput
+from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def _brain(request: Request) -> Brain:
+    brain: Brain = request.app.state.brain
+    return brain
+
+
+async def _space(request: Request) -> str:
+    """The Space a route names, known to exist before a body is read."""
+    space_id: str = request.path_params["space_id"]
+    await _brain(request).check_space(space_id)
+    return space_id
+
+
+def asks_a_model(handler: Handler) -> Handler:
+    """Let the handler in only while the model budget has a place; 429 at once otherwise."""
+
+    async def admitted(request: Request) -> Response:
+        budget: Budget = request.app.state.model_budget
+        with budget.place() as has_place:
+            return await handler(request) if has_place else too_many(429)
+
+    return admitted
+
+
+async def post_create_space(request: Request) -> Response:
+    asked = parse(CreateSpaceInput, await read_payload(request))
+    return write_result(request, await _brain(request).create_space(asked, parse_principal(asked.user)))
+
+
+async def post_formation(request: Request) -> Response:
+    space_id = await _space(request)
+    payload = await read_payload(request)
+    if isinstance(payload, str):
+        payload = {"messages": [{"role": "user", "content": payload}]}
+    asked = parse(FormationInput, payload)
+    output = await _brain(request).submit_formation(space_id, asked, caller_of(request))
+    if accepted_type(request) == "text/markdown":
+        return write_value(request, output, markdown=output["content"] or None)
+    return write_result(request, output)
+
+
+async def post_recall(request: Request) -> Response:
+    space_id = await _space(request)
+    output = await _brain(request).recall(space_id, await _question(request), caller_of(request))
+    return write_result(request, output, markdown=output["content"])
+
+
+async def post_recall_structured(request: Request) -> Response:
+    space_id = await _space(request)
+    output = await _brain(request).recall_structured(space_id, await _question(request), caller_of(request))
+    return write_result(request, output, markdown=output["answer"])
+
+
+async def _question(request: Request) -> RecallInput:
+    payload = await read_payload(request)
+    return parse(RecallInput, {"query": payload} if isinstance(payload, str) else payload)
+
+
+async def post_maintenance(request: Request) -> Response:
+    space_id = await _space(request)
+    asked = parse(MaintenanceInput, await read_payload(request))
+    return write_result(request, await _brain(request).start_maintenance(space_id, asked, caller_of(request)))
+
+
+async def post_probe(request: Request) -> Response:
+    space_id = await _space(request)
+    asked = parse(ProbeInput, await read_payload(request))
+    return write_result(request, await _brain(request).probe(space_id, asked, caller_of(request)))
+
+
+async def post_execute_kip_readonly(request: Request) -> Response:
+    space_id = await _space(request)
+    payload = await read_payload(request)
+    asked = parse(KipInput, {"command": payload} if isinstance(payload, str) else payload)
+    return write_value(request, await _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
+
+
+async def get_space_info(request: Request) -> Response:
+    return write_result(request, await _brain(request).space_info(await _space(request)))
+
+
+async def get_formation_status(request: Request) -> Response:
+    return write_result(request, await _brain(request).formation_status(await _space(request)))
+
+
+async def get_memory_status(request: Request) -> Response:
+    return write_result(request, await _brain(request).memory_status(await _space(request)))
+
+
+async def get_conversations(request: Request) -> Response:
+    space_id = await _space(request)
+    rows, following = await _brain(request).conversation_page(
+        space_id, _collection(request), cursor=request.query_params.get("cursor"), limit=_number(request, "limit", 10)
+    )
+    return write_result(request, rows, next_cursor=following)
+
+
+async def get_conversation(request: Request) -> Response:
+    space_id = await _space(request)
+    return write_result(
+        request, await _brain(request).conversation(space_id, _collection(request), _conversation_id(request))
+    )
+
+
+async def get_conversation_delta(request: Request) -> Response:
+    space_id = await _space(request)
+    delta = await _brain(request).conversation_delta(
+        space_id,
+        _collection(request),
+        _conversation_id(request),
+        _number(request, "messages_offset", 0),
+        _number(request, "artifacts_offset", 0),
+    )
+    return write_result(request, delta)
+
+
+def _collection(request: Request) -> str:
+    return request.query_params.get("collection", "formation")
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise InvalidInput(f"invalid {name}: it must be a whole number")
+    return int(text)
+
+
+def _conversation_id(request: Request) -> int:
+    text: str = request.path_params["conversation_id"]
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise InvalidInput("invalid conversation_id: it must be a whole number")
+    return int(text)
+
+
+ROUTES = [
+    Route("/admin/create_space", post_create_space, methods=["POST"]),
+    Route("/v1/{space_id}/formation", asks_a_model(post_formation), methods=["POST"]),
+    Route("/v1/{space_id}/recall", asks_a_model(post_recall), methods=["POST"]),
+    Route("/v1/{space_id}/recall_structured", asks_a_model(post_recall_structured), methods=["POST"]),
+    Route("/v1/{space_id}/maintenance", asks_a_model(post_maintenance), methods=["POST"]),
+    Route("/v1/{space_id}/probe", post_probe, methods=["POST"]),
+    Route("/v1/{space_id}/execute_kip_readonly", post_execute_kip_readonly, methods=["POST"]),
+    Route("/v1/{space_id}/info", get_space_info, methods=["GET"]),
+    Route("/v1/{space_id}/status", get_space_info, methods=["GET"]),
+    Route("/v1/{space_id}/formation_status", get_formation_status, methods=["GET"]),
+    Route("/v1/{space_id}/memory_status", get_memory_status, methods=["GET"]),
+    Route("/v1/{space_id}/conversations", get_conversations, methods=["GET"]),
+    Route("/v1/{space_id}/conversations/{conversation_id}", get_conversation, methods=["GET"]),
+    Route("/v1/{space_id}/conversations/{conversation_id}/delta", get_conversation_delta, methods=["GET"]),
+]

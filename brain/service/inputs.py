@@ -1,0 +1,220 @@
+"""What comes in through a door, as types: checked once, in the caller's terms, before anything is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
+
+from brain.agents.jobs import Said
+from brain.service.failures import InvalidInput
+from brain.times import Timestamp, timestamp
+
+_RFC3339 = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))", re.ASCII
+)
+_MAX_MESSAGES = 256
+_MAX_EPOCH_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+
+
+class _Input(BaseModel):
+    """Unknown members are ignored on these inputs, as their clients rely on."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class MessageInput(_Input):
+    role: Literal["system", "user", "assistant", "tool"]
+    content: StrictStr | list[StrictStr | dict[str, Any]]
+    name: StrictStr | None = None
+    user: StrictStr | None = None
+    timestamp: StrictInt | None = Field(None, ge=0, le=_MAX_EPOCH_MS)
+
+    def text(self) -> str:
+        """The content as one text: parts joined by a line break, those without text left out."""
+        if isinstance(self.content, str):
+            return self.content
+        pieces = (part if isinstance(part, str) else part.get("text") for part in self.content)
+        return "\n".join(piece for piece in pieces if isinstance(piece, str))
+
+
+class ContextInput(_Input):
+    counterparty: StrictStr | None = None
+    agent: StrictStr | None = None
+    source: StrictStr | None = None
+    topic: StrictStr | None = None
+
+
+class FormationInput(_Input):
+    messages: list[MessageInput]
+    context: ContextInput = ContextInput()
+    timestamp: StrictStr | None = None
+
+    @field_validator("context", mode="before")
+    @classmethod
+    def _absent(cls, value: object) -> object:
+        return {} if value is None else value
+
+    def said(self, accepted_at: Timestamp) -> tuple[Said, ...]:
+        """The messages with their observation times (BR-FORM-007).
+
+        raises  InvalidInput when there is nothing to read, too much, or a time that is no instant
+        """
+        given = canonical_instant(self.timestamp) if self.timestamp is not None else accepted_at
+        if not any(message.text().strip() for message in self.messages):
+            raise InvalidInput("messages must hold at least one message that is not empty")
+        if len(self.messages) > _MAX_MESSAGES:
+            raise InvalidInput(f"messages must hold at most {_MAX_MESSAGES} messages")
+        return tuple(
+            Said(
+                role=message.role,
+                content=message.text(),
+                name=(message.name or "").strip() or None,
+                observed_at=given if message.timestamp is None else timestamp(message.timestamp),
+            )
+            for message in self.messages
+        )
+
+
+class RecallBudget(_Input):
+    tokenizer: StrictStr | None = None
+    max_tokens: StrictInt | None = Field(None, ge=1, le=65_536)
+    context_tokens: StrictInt | None = Field(None, ge=1, le=131_072)
+
+
+class RecallInput(_Input):
+    query: StrictStr
+    context: ContextInput = ContextInput()
+    budget: RecallBudget | None = None
+
+    @field_validator("context", mode="before")
+    @classmethod
+    def _absent(cls, value: object) -> object:
+        return {} if value is None else value
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("query must not be blank")
+        return value
+
+
+_Number = StrictInt | StrictFloat
+
+
+class MaintenanceParameters(_Input):
+    """Targets of one cycle; two older names are taken too, and the decay factor is checked and ignored."""
+
+    stale_event_threshold_days: StrictInt | None = Field(default=None, ge=1, le=365)
+    unconsolidated_max_backlog: StrictInt | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        validation_alias=AliasChoices("unconsolidated_max_backlog", "unsorted_max_backlog"),
+    )
+    orphan_max_count: StrictInt | None = Field(default=None, ge=1, le=10_000)
+    memory_strength_decay_factor: Annotated[_Number, Field(gt=0, le=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("memory_strength_decay_factor", "confidence_decay_factor")
+    )
+
+
+class MaintenanceInput(_Input):
+    trigger: StrictStr = "on_demand"
+    scope: Literal["full", "quick", "daydream"] = "daydream"
+    timestamp: StrictStr | None = None
+    parameters: MaintenanceParameters = MaintenanceParameters()
+
+
+class ProbeInput(_Input):
+    query: StrictStr
+    limit: StrictInt = 8
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("query must not be blank")
+        return value
+
+
+class CreateSpaceInput(_Input):
+    user: StrictStr | bytes
+    space_id: StrictStr
+    tier: StrictInt
+
+
+class KipInput(BaseModel):
+    """The read-only KIP door's request: one `command`, or `operations`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: StrictStr | None = None
+    operations: list[StrictStr | dict[str, Any]] | None = None
+    execution: dict[str, Any] | None = None
+    read: dict[str, Any] | None = None
+    parameters: dict[str, Any] | None = None
+    dry_run: StrictBool | None = None
+
+    def envelope(self) -> dict[str, Any]:
+        """The KIP request envelope this stands for (§71).
+
+        raises  InvalidInput when it holds both a command and operations, or neither
+        """
+        if self.command is not None and self.operations is not None:
+            raise InvalidInput("send either a single `command` or a list of `operations`, not both")
+        if self.command is None and not self.operations:
+            raise InvalidInput("send a `command`, or `operations` with at least one entry")
+        entries: list[str | dict[str, Any]] = (
+            [self.command] if self.command is not None else list(self.operations or ())
+        )
+        if len(entries) > 1 and "mode" not in (self.execution or {}):
+            raise InvalidInput("several operations need `execution.mode`: independent, sequence or atomic")
+        wire: dict[str, Any] = {
+            "kip": "2.0",
+            "operations": [{"command": entry} if isinstance(entry, str) else entry for entry in entries],
+        }
+        given: Mapping[str, Any] = {"execution": self.execution, "read": self.read, "parameters": self.parameters}
+        wire.update({name: value for name, value in given.items() if value is not None})
+        if self.dry_run is not None:
+            wire["options"] = {"dry_run": self.dry_run}
+        return wire
+
+
+def canonical_instant(text: str) -> Timestamp:
+    """An RFC 3339 instant of any offset as a protocol timestamp.
+
+    raises  InvalidInput when it is none, has no zone, or is finer than a millisecond: a time is never guessed
+    """
+    match = _RFC3339.fullmatch(text)
+    if match is None:
+        raise InvalidInput("timestamp must be an RFC 3339 instant with a zone, such as 2026-03-09T10:30:00.000Z")
+    day, clock, fraction, zulu, sign, hours, minutes = match.groups()
+    if fraction is not None and len(fraction) > 3:
+        raise InvalidInput("timestamp must not be finer than a millisecond")
+    try:
+        moment = datetime.strptime(f"{day}T{clock}", "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        raise InvalidInput("timestamp is no moment of the calendar") from None
+    offset = 0
+    if not zulu:
+        if int(hours) > 23 or int(minutes) > 59:
+            raise InvalidInput("timestamp has an impossible zone offset")
+        offset = (int(hours) * 60 + int(minutes)) * 60_000 * (1 if sign == "+" else -1)
+    ms = int(moment.timestamp()) * 1000 + int((fraction or "").ljust(3, "0")) - offset
+    if not 0 <= ms <= _MAX_EPOCH_MS:
+        raise InvalidInput("timestamp must lie between 1970 and 9999")
+    return timestamp(ms)

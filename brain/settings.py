@@ -1,0 +1,119 @@
+"""Every setting, in one table: name, unit, default, meaning. Read once at start, then passed in.
+
+A setting is an environment variable of the same name in upper case; `.env` in the working directory is read too, and
+the environment wins over it. Unknown variables with our own prefixes and contradictory values stop the start with the
+setting's name, never with its value.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+DEFAULT_PORT = 8042
+OFFLINE_MODEL = "builtin/offline"
+
+
+class SettingsError(Exception):
+    """The settings do not fit together; the text names each one at fault and shows no value."""
+
+
+class Settings(BaseSettings):
+    """What one process runs with."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+    )
+
+    # --- where it listens and stores ---
+    listen_addr: str = Field("127.0.0.1:8042", description="Address and port to listen on.")
+    storage: Literal["local", "memory"] = Field(
+        "local", description="`local` keeps one SQLite file per Space; `memory` forgets everything at exit."
+    )
+    local_db_path: Path = Field(Path("data"), description="Folder of the Space files when `STORAGE=local`.")
+    sqlite_synchronous: Literal["full", "normal"] = Field(
+        "full", description="`full` survives power loss; `normal` survives only a killed process, and commits faster."
+    )
+
+    # --- who answers ---
+    model_family: str = Field("anthropic", description="Provider family of the model, as litellm names it.")
+    model_name: str = Field("deepseek-v4-pro", description="Name of the model at its provider.")
+    model_api_base: str = Field(
+        "https://api.deepseek.com/anthropic", description="Base address of the provider's interface."
+    )
+    model_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of the provider; empty selects the key-free `builtin/offline`."
+    )
+    model_max_output: int = Field(8_192, ge=256, description="Output tokens asked of the model per call, at most.")
+    model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
+    llm_max_concurrency: int = Field(64, ge=0, description="Model runs at a time; 0 counts as 1.")
+
+    # --- how Spaces behave ---
+    space_packages: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("general", "everyday"),
+        description="Packages a new Space starts with, beside the Cognitive Memory Profile; comma-separated.",
+    )
+    memory_attribution: Literal["speaker", "named", "open"] = Field(
+        "speaker", description="Whom a remembered claim may name as its speaker."
+    )
+
+    # --- how it runs ---
+    http_max_concurrency: int = Field(1024, ge=0, description="Requests at a time; 0 counts as 1.")
+    body_limit_bytes: int = Field(2 * 1024 * 1024, ge=1024, description="Largest request body.")
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Origins browsers may call from; empty for none, `*` for all; comma-separated."
+    )
+    sharding_idx: int = Field(0, ge=0, description="Which shard this process serves.")
+    work_queue: Literal["embedded"] = Field("embedded", description="Who does background work.")
+    sweep_interval_ms: int = Field(30_000, ge=100, description="How often forgotten wake-ups are looked for.")
+    lease_ttl_ms: int = Field(15_000, ge=1_000, description="How long a worker's lease lasts without renewal.")
+    shutdown_grace_ms: int = Field(10_000, ge=0, description="How long a stopping process lets runs finish.")
+    space_idle_ms: int = Field(540_000, ge=1_000, description="After how long without use a Space is closed.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
+
+    @field_validator("space_packages", "cors_origins", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("listen_addr")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        host, colon, port = value.rpartition(":")
+        if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+            raise ValueError("must be HOST:PORT")
+        return value
+
+    @property
+    def host(self) -> str:
+        """The address to bind, without brackets."""
+        return self.listen_addr.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port to bind; 0 picks a free one."""
+        return int(self.listen_addr.rpartition(":")[2])
+
+    @property
+    def has_provider(self) -> bool:
+        """Whether a real model is configured."""
+        return bool(self.model_api_key.get_secret_value())
+
+
+def load_settings(**overrides: object) -> Settings:
+    """The settings of this process: flags over environment over `.env` over defaults.
+
+    raises  SettingsError naming each setting at fault, with what it must be and without its value
+    """
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as failure:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}" for fault in failure.errors()
+        )
+        raise SettingsError(f"cannot start: {faults}") from None
