@@ -1,0 +1,211 @@
+"""Command text to tokens: the lexical rules the three grammars share.
+
+A token is three parallel list entries. Its head tells the parser everything it decides on: a word's head is the word
+in upper case, a mark's head is the mark, and the other kinds have the heads below. Text that forms no token ends the
+list with a FAULT token; the parser reports it when it gets there, so an earlier mistake is named first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from brain.errors import InvalidSyntax
+from brain.ids import MAX_SAFE_INTEGER
+from brain.kip.ast import Span
+
+COMMAND_BYTES = 256 * 1024
+"""Longest command text, in UTF-8 bytes."""
+
+NESTING = 64
+"""Deepest nesting of brackets."""
+
+VARIABLE = "?"
+STRING = '"'
+NUMBER = "0"
+FAULT = "\0"
+END = ""
+
+_TOKEN = re.compile(
+    r"""
+    (?: [ \t\r\n]+ | //[^\r\n]* )*+
+    (?: (\?[A-Za-z_][A-Za-z0-9_]*)
+      | ([A-Za-z_][A-Za-z0-9_]*)
+      | ("[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+")
+      | (-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?)
+      | (&&|\|\||[=!<>]=|[{}()\[\],:.<>!|-])
+      | (\Z)
+      | (.)
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_VARIABLE, _WORD, _STRING, _NUMBER, _MARK, _END = range(1, 7)
+
+_NUMBER_PARTS = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}|(.?))', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Fault(NamedTuple):
+    """Why a token cannot be: a sentence, and what to do about it when that is more than the general hint."""
+
+    message: str
+    hint: str | None = None
+
+
+class Tokens:
+    """The tokens of one text and the place the parser has reached in them.
+
+    raw_paths  whether tuples take predicate paths, as KQL's do and those of KML and META do not
+    """
+
+    __slots__ = ("at", "ends", "heads", "raw_paths", "source", "starts")
+
+    def __init__(self, source: str, heads: list[str], starts: list[int], ends: list[int]) -> None:
+        self.source = source
+        self.heads = heads
+        self.starts = starts
+        self.ends = ends
+        self.at = 0
+        self.raw_paths = False
+
+    @property
+    def head(self) -> str:
+        """The head of the token to be read next."""
+        return self.heads[self.at]
+
+    def ahead(self, count: int = 1) -> str:
+        """The head `count` tokens further on."""
+        return self.heads[min(self.at + count, len(self.heads) - 1)]
+
+    def text(self, at: int | None = None) -> str:
+        """The characters of a token, the next one unless told."""
+        at = self.at if at is None else at
+        return self.source[self.starts[at] : self.ends[at]]
+
+    def take(self, head: str) -> bool:
+        """Step over the next token if it has this head."""
+        if self.heads[self.at] == head:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, *heads: str) -> None:
+        """Step over exactly these tokens, or raise."""
+        for head in heads:
+            if self.heads[self.at] != head:
+                raise self.unexpected(f"{_spoken(head)} has to stand here", expected=head)
+            self.at += 1
+
+    def since(self, start: int) -> Span:
+        """From the token at index `start` to the last one read."""
+        return Span(self.starts[start], self.ends[self.at - 1])
+
+    def unexpected(self, message: str, *, hint: str | None = None, expected: str | None = None) -> InvalidSyntax:
+        """The error about the next token, to be raised.
+
+        message   what is wrong with what stands there; what was found is added to it
+        expected  the one token that could stand there, when there is only one
+        """
+        from brain.kip.faults import unexpected
+
+        return unexpected(self, message, hint=hint, expected=expected)
+
+
+def tokens_of(source: str) -> Tokens:
+    """Cut a text into tokens; never raises for what the text says."""
+    heads: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    depth = 0
+    for match in _TOKEN.finditer(source):
+        group = match.lastindex or _END
+        start, end = match.span(group)
+        if group == _MARK:
+            head = match[_MARK]
+            if head in "{([":
+                depth += 1
+                if depth > NESTING:
+                    head = FAULT
+            elif head in "})]":
+                depth -= 1
+        elif group == _WORD:
+            head = match[_WORD].upper()
+        elif group == _VARIABLE:
+            head = VARIABLE
+        elif group == _STRING:
+            head = STRING
+        elif group == _NUMBER:
+            head = NUMBER
+        elif group == _END:
+            head = END
+        else:
+            head = FAULT
+        heads.append(head)
+        starts.append(start)
+        ends.append(end)
+        if head in (FAULT, END):
+            break
+    return Tokens(source, heads, starts, ends)
+
+
+def string_value(raw: str) -> str | Fault:
+    """What a quoted token says: JSON escapes only, no half of a surrogate pair."""
+    if "\\" not in raw:
+        return raw[1:-1]
+    for escape in _ESCAPE.finditer(raw):
+        if escape[1] is not None:
+            return Fault(
+                f"the escape \\{escape[1]} does not exist in a string",
+                "Strings take the escapes of JSON; write \\\\ for a backslash.",
+            )
+    value: str = json.loads(raw)
+    if _SURROGATE.search(value):
+        return Fault(
+            "a \\u escape in this string is half of a surrogate pair",
+            "Write both halves of the pair, or the character itself.",
+        )
+    return value
+
+
+def number_value(raw: str) -> int | float | Fault:
+    """What a number token says, judged by its digits before they are rounded (§9.3). Whole values are ints."""
+    parts = _NUMBER_PARTS.fullmatch(raw)
+    if parts is None:
+        return Fault("this is not a number as JSON writes them", _number_repair(raw))
+    _, whole, fraction, exponent = parts.groups()
+    if fraction is None and exponent is None and len(whole) < 16:
+        return int(raw)
+    digits = (whole + (fraction or "")).lstrip("0")
+    if not digits:
+        return 0
+    value = float(raw)
+    if value in (float("inf"), float("-inf")):
+        return Fault("this number is larger than binary64 holds")
+    if value == 0:
+        return Fault("this number is too small for binary64 and would become 0")
+    if not value.is_integer():
+        return value
+    # Every whole number past the bound is still past it after rounding, so the rounded value decides for all spellings.
+    if abs(value) > MAX_SAFE_INTEGER:
+        return Fault(
+            f"whole numbers go from -{MAX_SAFE_INTEGER} to {MAX_SAFE_INTEGER}", "Write a larger number as a string."
+        )
+    return int(value)
+
+
+def _number_repair(raw: str) -> str | None:
+    sign, rest = ("-", raw[1:]) if raw.startswith("-") else ("", raw)
+    whole, dot, fraction = rest.partition(".")
+    if dot and not fraction:
+        return f"Write {sign}{whole} or {sign}{whole}.0."
+    trimmed = rest.lstrip("0")
+    if whole.isdigit() and len(whole) > 1 and whole.startswith("0") and trimmed and len(raw) < 40:
+        return f"Write {sign}{trimmed if trimmed[0].isdigit() else '0' + trimmed}; numbers have no leading zero."
+    return None
+
+
+def _spoken(head: str) -> str:
+    return {VARIABLE: "a variable", STRING: "a string", NUMBER: "a number", END: "the end"}.get(head, head)

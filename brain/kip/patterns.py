@@ -1,0 +1,286 @@
+"""Match objects, tuples and the WHERE clauses that all three languages share.
+
+The productions are the same everywhere but for two: a KQL tuple takes a predicate path (`Tokens.raw_paths`), and KQL
+adds clauses of its own, which `kql.py` hands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from brain.kip.ast import (
+    ActivityPattern,
+    ArrayPattern,
+    AssertionPattern,
+    ConceptPattern,
+    EvidencePattern,
+    Filter,
+    Hops,
+    Literal,
+    Not,
+    ObjectPattern,
+    Optional,
+    PathAtom,
+    PatternMember,
+    PatternValue,
+    PredicateAtom,
+    PropositionById,
+    PropositionPattern,
+    PropositionTuple,
+    StructuralPattern,
+    Target,
+    Term,
+    Tuple,
+    Union,
+    Variable,
+    Where,
+    WhereClause,
+)
+from brain.kip.lexer import NUMBER, VARIABLE, Tokens
+from brain.kip.terms import (
+    comma_list,
+    expression,
+    field_name,
+    is_parameter,
+    literal,
+    parameter,
+    scalar_value,
+    schema_symbol,
+    string_literal,
+    variable,
+)
+
+# --- match objects ----------------------------------------------------------------------------------------------------
+
+
+# object_pattern = "{", [ pattern_member, { ",", pattern_member } ], "}" ;
+def object_pattern(t: Tokens) -> ObjectPattern:
+    start = t.at
+    members = comma_list(t, "{", pattern_member, "}")
+    return ObjectPattern(t.since(start), members)
+
+
+# pattern_member = field_name, ":", pattern_value ;
+def pattern_member(t: Tokens) -> PatternMember:
+    start = t.at
+    name = field_name(t)
+    t.expect(":")
+    value = pattern_value(t)
+    return PatternMember(t.since(start), name, value)
+
+
+# pattern_value = variable | parameter | literal | array_pattern | object_pattern | proposition_tuple ;
+def pattern_value(t: Tokens) -> PatternValue:
+    return array_pattern(t) if t.head == "[" else term(t)
+
+
+# array_pattern = "[", [ pattern_value, { ",", pattern_value } ], "]" ;
+def array_pattern(t: Tokens) -> ArrayPattern:
+    start = t.at
+    items = comma_list(t, "[", pattern_value, "]")
+    return ArrayPattern(t.since(start), items)
+
+
+# --- tuples -----------------------------------------------------------------------------------------------------------
+
+
+# term = variable | parameter | literal | object_pattern | proposition_tuple ;
+def term(t: Tokens) -> Term:
+    head = t.head
+    if head == VARIABLE:
+        return variable(t)
+    if head == "{":
+        return object_pattern(t)
+    if head == "(":
+        return proposition_tuple(t)
+    if is_parameter(t):
+        return parameter(t)
+    return literal(t, "a variable, a parameter or a value")
+
+
+# proposition_tuple = "(", term, ",", raw_predicate_expression, ",", term, ")" | "(", "id", ":", scalar_value, ")" ;
+# KML and META: predicate_atom in the middle
+def proposition_tuple(t: Tokens) -> Tuple:
+    start = t.at
+    t.expect("(")
+    if t.head == "ID" and t.text() == "id":
+        return proposition_by_id(t, start)
+    subject = term(t)
+    t.expect(",")
+    path = raw_predicate_expression(t) if t.raw_paths else _exact(t)
+    t.expect(",")
+    object_ = term(t)
+    t.expect(")")
+    return PropositionTuple(t.since(start), subject, path, object_)
+
+
+def proposition_by_id(t: Tokens, start: int) -> PropositionById:
+    """`id: …)`, whose opening bracket stands at token `start`."""
+    t.at += 1
+    t.expect(":")
+    value = scalar_value(t, "the id of a Proposition")
+    t.expect(")")
+    return PropositionById(t.since(start), value)
+
+
+# predicate_atom = string_literal | parameter | variable ;
+def predicate_atom(t: Tokens) -> PredicateAtom:
+    if t.head == VARIABLE:
+        return variable(t)
+    return schema_symbol(t, "a predicate")
+
+
+# raw_predicate_expression = predicate_path_atom, { "|", predicate_path_atom } ;
+def raw_predicate_expression(t: Tokens) -> tuple[PathAtom, ...]:
+    atoms = [predicate_path_atom(t)]
+    while t.take("|"):
+        atoms.append(predicate_path_atom(t))
+    return tuple(atoms)
+
+
+# predicate_path_atom = predicate_atom, [ path_quantifier ] ;
+def predicate_path_atom(t: Tokens) -> PathAtom:
+    start = t.at
+    atom = predicate_atom(t)
+    hops = path_quantifier(t) if t.head == "{" else None
+    return PathAtom(t.since(start), atom, hops)
+
+
+# path_quantifier = "{", unsigned_integer, [ ",", [ unsigned_integer ] ], "}" ;
+def path_quantifier(t: Tokens) -> Hops:
+    start = t.at
+    t.expect("{")
+    least = unsigned_integer(t)
+    most: int | None = least
+    if t.take(","):
+        most = None if t.head == "}" else unsigned_integer(t)
+    t.expect("}")
+    return Hops(t.since(start), least, most)
+
+
+# unsigned_integer = digit, { digit } ;
+def unsigned_integer(t: Tokens) -> int:
+    digits = t.text()
+    if t.head != NUMBER or not digits.isdecimal():
+        raise t.unexpected("a number of hops, written in digits, has to stand here")
+    if len(digits.lstrip("0")) > 9:
+        raise t.unexpected("no path has that many hops", hint="Write {n,} for a path without an upper bound.")
+    t.at += 1
+    return int(digits)
+
+
+def _exact(t: Tokens) -> tuple[PathAtom, ...]:
+    start = t.at
+    atom = predicate_atom(t)
+    if t.head in ("{", "|"):
+        raise t.unexpected(
+            "one exact predicate has to stand here", hint="Only the tuples of a FIND take hops and alternatives."
+        )
+    return (PathAtom(t.since(start), atom, None),)
+
+
+# target_ref = variable | parameter | string_literal ;
+def target_ref(t: Tokens) -> Target:
+    start = t.at
+    if t.head == VARIABLE:
+        return variable(t)
+    if is_parameter(t):
+        return parameter(t)
+    value = string_literal(t, "a variable, a parameter or a quoted id")
+    return Literal(t.since(start), value)
+
+
+# --- WHERE ------------------------------------------------------------------------------------------------------------
+
+Clause = Callable[[Tokens], WhereClause]
+"""How one clause of a block is read; KQL hands in its own, which knows three patterns more."""
+
+
+# where_block = "{", { where_clause }, "}" ;   export_where_block is the same
+def where_block(t: Tokens, clause: Clause) -> Where:
+    start = t.at
+    t.expect("{")
+    clauses = []
+    while not t.take("}"):
+        clauses.append(clause(t))
+    return Where(t.since(start), tuple(clauses))
+
+
+# where_clause = concept_pattern | proposition_pattern | assertion_pattern | evidence_pattern | activity_pattern
+#              | structural_pattern | filter_clause | not_clause | optional_clause | union_clause ;
+# export_where_clause is the same
+def where_clause(t: Tokens) -> WhereClause:
+    return raw_clause(t, where_clause)
+
+
+def raw_clause(t: Tokens, clause: Clause) -> WhereClause:
+    """One clause that reads stored state; `clause` reads those of a block inside it."""
+    start = t.at
+    head = t.head
+    if head == VARIABLE:
+        return _bound_pattern(t)
+    if head in ("(", "PROPOSITION"):
+        return proposition_pattern(t, start, None)
+    if head == "STRUCTURAL":
+        return structural_pattern(t, start, None)
+    if head == "FILTER":
+        return filter_clause(t)
+    if head in ("NOT", "OPTIONAL", "UNION"):
+        t.at += 1
+        block = where_block(t, clause)
+        return {"NOT": Not, "OPTIONAL": Optional, "UNION": Union}[head](t.since(start), block)
+    raise t.unexpected("a pattern or a clause of the block has to stand here")
+
+
+def _bound_pattern(t: Tokens) -> WhereClause:
+    start = t.at
+    name = variable(t)
+    head = t.head
+    if head in ("{", "CONCEPT"):
+        return concept_pattern(t, start, name)
+    if head in ("(", "PROPOSITION"):
+        return proposition_pattern(t, start, name)
+    if head == "STRUCTURAL":
+        return structural_pattern(t, start, name)
+    if head in ("ASSERTION", "EVIDENCE", "ACTIVITY"):
+        t.at += 1
+        match = object_pattern(t)
+        kind = {"ASSERTION": AssertionPattern, "EVIDENCE": EvidencePattern, "ACTIVITY": ActivityPattern}[head]
+        return kind(t.since(start), name, match)
+    raise t.unexpected(f"what ?{name.name} stands for has to follow it: a pattern in braces or a tuple")
+
+
+# concept_pattern = variable, [ "CONCEPT" ], object_pattern ;
+def concept_pattern(t: Tokens, start: int, name: Variable) -> ConceptPattern:
+    t.take("CONCEPT")
+    match = object_pattern(t)
+    return ConceptPattern(t.since(start), name, match)
+
+
+# proposition_pattern = [ variable ], [ "PROPOSITION" ], proposition_tuple ;
+def proposition_pattern(t: Tokens, start: int, name: Variable | None) -> PropositionPattern:
+    t.take("PROPOSITION")
+    proposition = proposition_tuple(t)
+    return PropositionPattern(t.since(start), name, proposition)
+
+
+# structural_pattern = [ variable ], "STRUCTURAL", "(", term, ",", structural_field, ",", term, ")" ;
+# structural_field = schema_symbol ;
+def structural_pattern(t: Tokens, start: int, name: Variable | None) -> StructuralPattern:
+    t.expect("STRUCTURAL", "(")
+    source = term(t)
+    t.expect(",")
+    field = schema_symbol(t, "a structural field")
+    t.expect(",")
+    target = term(t)
+    t.expect(")")
+    return StructuralPattern(t.since(start), name, source, field, target)
+
+
+# filter_clause = "FILTER", "(", expression, ")" ;
+def filter_clause(t: Tokens) -> Filter:
+    start = t.at
+    t.expect("FILTER", "(")
+    condition = expression(t)
+    t.expect(")")
+    return Filter(t.since(start), condition)
