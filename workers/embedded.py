@@ -21,6 +21,8 @@ from brain.settings import Settings
 
 log = structlog.get_logger(__name__)
 
+_PAUSE_S = 0.05
+
 
 class EmbeddedRunner:
     """Drains the queues of every Space, each Space in order, different Spaces side by side."""
@@ -30,18 +32,17 @@ class EmbeddedRunner:
         self._passes = passes
         self._settings = settings
         self._drains: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
+        self._calls: dict[str, asyncio.Event] = {}
         self._stopping = False
 
     def wake(self, space_id: str) -> None:
         """Look at a Space soon; callable from the event loop only, cheap, and never lost while the runner lives."""
         if self._stopping:
             return
+        self._calls.setdefault(space_id, asyncio.Event()).set()
         drain = self._drains.get(space_id)
-        if drain is not None and not drain.done():
-            self._again.add(space_id)
-            return
-        self._drains[space_id] = asyncio.get_running_loop().create_task(self._drain(space_id))
+        if drain is None or drain.done():
+            self._drains[space_id] = asyncio.get_running_loop().create_task(self._drain(space_id))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -58,6 +59,8 @@ class EmbeddedRunner:
             await run_sync(self._spaces.close)
 
     async def _stop_drains(self) -> None:
+        for call in self._calls.values():
+            call.set()
         drains = [drain for drain in self._drains.values() if not drain.done()]
         if drains:
             await asyncio.wait(drains, timeout=self._settings.shutdown_grace_ms / 1000)
@@ -66,12 +69,20 @@ class EmbeddedRunner:
         await asyncio.gather(*drains, return_exceptions=True)
 
     async def _drain(self, space_id: str) -> None:
+        call = self._calls[space_id]
         try:
             space = await run_sync(self._spaces.get, space_id)
             while not self._stopping:
-                self._again.discard(space_id)
-                if not await self._passes.step(space) and space_id not in self._again:
+                call.clear()
+                if await self._passes.step(space):
+                    continue
+                wait = await run_sync(self._passes.wait_ms, space)
+                if wait is None and not call.is_set():
                     return
+                # Something waits for its round or for another holder's lease; a call ends the waiting at once.
+                pause = min(wait or 0, self._settings.sweep_interval_ms) / 1000 + _PAUSE_S
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(call.wait(), pause)
         except ServiceFailure as failure:
             log.warning("drain_stopped", space=space_id, reason=failure.message)
         except Exception:

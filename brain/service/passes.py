@@ -107,6 +107,17 @@ class Passes:
         with space.snapshot() as snapshot:
             return bool(takeable(snapshot.work(MAINTENANCE), now) or takeable(snapshot.work(FORMATION), now))
 
+    def wait_ms(self, space: OpenSpace) -> int | None:
+        """Until when nothing can be taken (a waiting round, another holder's lease); None without any work."""
+        now = self._clock.now_ms()
+        with space.snapshot() as snapshot:
+            entries = [*snapshot.work(MAINTENANCE), *snapshot.work(FORMATION)]
+            lease = snapshot.lease(PASS_LEASE)
+        if not entries:
+            return None
+        due = min(0 if work.status is WorkStatus.RUNNING else work.not_before for work in entries)
+        return max(due, lease.expires_ms if lease else 0, now) - now
+
     async def step(self, space: OpenSpace) -> bool:
         """Do the next entry; False when there is none to take now, or another process is at it."""
         taken = await run_sync(self._take, space)

@@ -1,0 +1,40 @@
+# Two commands matter: `make run` and `make test`. The others are what they are made of.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+
+.PHONY: run test lint types cases clean serve
+
+run: $(STAMP)  ## Start the service, play the tour through its own HTTP API, keep serving (ONCE=1: stop after the tour)
+	@$(BIN)/python -m brain demo $(if $(ONCE),--once,)
+
+serve: $(STAMP)  ## Start the service alone
+	@$(BIN)/python -m brain serve
+
+test: $(DEV_STAMP) lint types  ## Everything: style, types, all tests
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(DEV_STAMP)
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+
+$(STAMP): $(BIN)/python pyproject.toml
+	@echo "Installing Brain into $(VENV) (once) …"
+	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+$(DEV_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -e '.[llm]' --group dev
+	@touch $@
