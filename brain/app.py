@@ -45,14 +45,22 @@ def store_for(settings: Settings) -> Store:
     return SqliteStore(settings.local_db_path, synchronous=settings.sqlite_synchronous)
 
 
+def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store | None = None) -> Spaces:
+    """The Spaces the settings name."""
+    return Spaces(
+        store or store_for(settings),
+        PackageLibrary.bundled(),
+        clock=clock or SystemClock(),
+        packages=settings.space_packages,
+    )
+
+
 def build(
     settings: Settings, *, clock: Clock | None = None, model: Model | None = None, store: Store | None = None
 ) -> Application:
     """Wire one application; clock, model and store may be given, by tests and embedding hosts."""
     clock = clock or SystemClock()
-    library = PackageLibrary.bundled()
-    library.resolve_all(settings.space_packages)
-    spaces = Spaces(store or store_for(settings), library, clock=clock, packages=settings.space_packages)
+    spaces = spaces_for(settings, clock=clock, store=store)
     model = model or model_for(settings)
     passes = Passes(
         clock=clock,

@@ -1,0 +1,1 @@
+"""Outside suites, our own cases and benchmarks: `python -m conformance --help`."""

@@ -1,0 +1,99 @@
+"""The command line: `brain serve`, `brain demo`, `brain kip`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from brain import __version__
+from brain.settings import Settings, SettingsError, load_settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code: 0 done, 1 failed, 2 wrong words or settings."""
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    if asked.command is None:
+        parser.print_help()
+        return 2
+    try:
+        given = {name: getattr(asked, name) for name in _FLAGS if getattr(asked, name, None) is not None}
+        settings = load_settings(**given)
+    except SettingsError as fault:
+        print(fault, file=sys.stderr)
+        return 2
+    code: int = asked.run(asked, settings)
+    return code
+
+
+_FLAGS = {
+    "listen_addr": ("--addr", "HOST:PORT to listen on"),
+    "local_db_path": ("--db", "folder of the Space files"),
+    "model_family": ("--model-family", "provider family, as litellm names it"),
+    "model_name": ("--model-name", "model at that provider"),
+    "model_api_base": ("--model-api-base", "base address of the provider"),
+    "log_level": ("--log-level", "debug, info, warning or error"),
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="brain", description="A memory service for AI agents.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="start the service")
+    serve.set_defaults(run=_serve)
+
+    demo = commands.add_parser("demo", help="start the service, play a tour through its HTTP API, keep serving")
+    demo.add_argument("--once", action="store_true", help="stop after the tour; exit code 0 when every step was right")
+    demo.set_defaults(run=_demo)
+
+    kip = commands.add_parser("kip", help="run one KIP command on a Space of this machine and print the answer")
+    kip.add_argument("space", help="id of the Space")
+    kip.add_argument("text", help="the command")
+    kip.add_argument("--parameters", default="{}", help="JSON object bound to the command's :parameters")
+    kip.set_defaults(run=_kip)
+
+    for command in (serve, demo, kip):
+        for name, (flag, meaning) in _FLAGS.items():
+            command.add_argument(flag, dest=name, help=meaning)
+    return parser
+
+
+def _serve(_: argparse.Namespace, settings: Settings) -> int:
+    from brain.serve import serve
+
+    return serve(settings)
+
+
+def _demo(asked: argparse.Namespace, settings: Settings) -> int:
+    from brain.demo.tour import demo
+
+    return demo(settings, once=asked.once)
+
+
+def _kip(asked: argparse.Namespace, settings: Settings) -> int:
+    from brain import logs
+    from brain.app import spaces_for
+    from brain.service.failures import ServiceFailure
+    from brain.service.spaces import HOST
+
+    logs.configure(settings.log_level, stream=sys.stderr)
+    try:
+        parameters = json.loads(asked.parameters)
+        space = spaces_for(settings).get(asked.space)
+    except ValueError:
+        print("--parameters must be a JSON object", file=sys.stderr)
+        return 2
+    except ServiceFailure as failure:
+        print(failure.message, file=sys.stderr)
+        return 1
+    response = space.engine.run(asked.text, parameters, session=HOST).response
+    print(json.dumps(response, indent=2, ensure_ascii=False))
+    return 0 if response["status"] == "succeeded" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""`python -m conformance COMMAND …`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+COMMANDS = {
+    "suite": "run fixtures of the published engine suite",
+    "oracle": "compare with recorded answers of the reference engine",
+    "api": "run the black-box contract of the HTTP door against our servers",
+    "bench": "measure start, memory, parsing, engine, store and HTTP",
+    "requirements": "list requirements without a test and marks without a row",
+}
+
+
+def main() -> int:
+    """Run one command and give its exit code."""
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
+        print("usage: python -m conformance COMMAND [arguments]")
+        for name, meaning in COMMANDS.items():
+            print(f"  {name:<13} {meaning}")
+        return 2
+    module = importlib.import_module(f"conformance.{sys.argv[1]}")
+    code: int = module.main(sys.argv[2:])
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

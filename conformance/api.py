@@ -1,0 +1,51 @@
+"""Run the black-box contract of the HTTP door: `python -m conformance api FOLDER [pytest arguments]`.
+
+Starts the suite's own stand-in for a model provider and three of our servers as its README asks, then its cases.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from conformance.servers import brain_server, free_port, process, wait_until_up
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code of the suite's pytest run."""
+    if not arguments:
+        print("usage: python -m conformance api FOLDER [pytest arguments]")
+        return 2
+    folder = Path(arguments[0]).resolve()
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="brain-api-")))
+        model_port = free_port()
+        model = f"http://127.0.0.1:{model_port}"
+        command = [sys.executable, str(folder / "fakellm.py"), "--port", str(model_port)]
+        child = stack.enter_context(
+            process([*command, "--log", str(scratch / "model.jsonl")], os.environ, log=scratch / "model.log")
+        )
+        wait_until_up(f"{model}/healthz", child)
+        common = {
+            "MODEL_FAMILY": "openai",
+            "MODEL_NAME": "fake-1",
+            "MODEL_API_BASE": f"{model}/v1",
+            "MODEL_API_KEY": "x",
+            "SPACE_PACKAGES": "",
+            "MEMORY_ATTRIBUTION": "open",
+            "LOG_LEVEL": "warning",
+        }
+        plain = stack.enter_context(brain_server(common))
+        limited = stack.enter_context(brain_server({**common, "LLM_MAX_CONCURRENCY": "1", "HTTP_MAX_CONCURRENCY": "4"}))
+        environment = {**os.environ, "BRAIN_URL": plain, "FAKELLM_URL": model, "BRAIN_LIMIT_URL": limited}
+        run = [sys.executable, "-m", "pytest", str(folder / "api_cases.py"), "-q", "-p", "no:cacheprovider"]
+        return subprocess.run(
+            [*run, "--runxfail", "-c", os.devnull, "--rootdir", str(folder), *arguments[1:]],
+            env=environment,
+            cwd=scratch,
+            check=False,
+        ).returncode
