@@ -74,9 +74,10 @@ def digest(value: Any) -> str:
 def object_key(value: Any) -> str:
     """How a Proposition's object is stored and compared (§9.6): an element's id, or a Literal's canonical JSON text.
 
-    value  `{"id": …}` or a JSON scalar. Strings are NFC; numbers compare by value, so 1, 1.0 and 1e0 are one.
+    value  `{"id": …}`, `{"canonical_id": …}` (spelled as its canonical JSON) or a JSON scalar. Strings are NFC; numbers
+           compare by value, so 1, 1.0 and 1e0 are one.
     """
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "id" in value:
         return str(value["id"])
     if isinstance(value, str):
         value = unicodedata.normalize("NFC", value)

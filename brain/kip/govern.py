@@ -1,0 +1,109 @@
+"""The one place where permissions are decided (KIP 2.0 §28 to §30).
+
+A decision reads protected input only: the session a door or host made, and the `identity` control document. Nothing
+that is stored as memory content takes part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from brain import errors
+from brain.kip.context import OWNER_PERMISSIONS, Session
+from brain.store.base import Element, ElementId
+
+_READING = frozenset({"discover", "project", "read", "search"})
+
+SINGLE_AGENT_PRESET: Mapping[str, frozenset[str]] = {
+    "agent": _READING
+    | {
+        "archive",
+        "assert",
+        "create",
+        "export",
+        "propose_schema",
+        "record_attributed_assertion",
+        "repair_recording",
+        "retract_own",
+        "supersede_own",
+        "update",
+    },
+    "instrument": frozenset({"create", "discover", "read", "record_outcome"}),
+    "maintenance": _READING
+    | {
+        "assert",
+        "create",
+        "derive",
+        "maintain",
+        "manage_retention",
+        "merge_identity",
+        "read_audit",
+        "read_history",
+        "tombstone",
+        "update",
+    },
+    "owner": OWNER_PERMISSIONS,
+}
+"""The four principals of a Space with one acting Agent, each with exactly what §30.5 gives it."""
+
+
+def preset_session(
+    role: str,
+    *,
+    principal_id: str,
+    channel: str,
+    actors: Iterable[ElementId] = (),
+    default_policy: str = "kip:policy:baseline",
+) -> Session:
+    """A session of one of the preset's principals; KeyError for a role it does not have."""
+    return Session(
+        principal_id=principal_id,
+        channel=channel,
+        permissions=SINGLE_AGENT_PRESET[role],
+        actors=frozenset(actors),
+        default_policy=default_policy,
+    )
+
+
+def permit(session: Session, permission: str, element: Element | None = None) -> None:
+    """Let the action through, or raise NotAuthorized. Whatever no permission allows is denied (§30.2).
+
+    element  the element the action falls on, where there is one
+    """
+    if permission not in session.permissions:
+        raise errors.NotAuthorized(
+            f"This needs the permission {permission}, which {session.principal_id} does not hold.",
+            details={"permission": permission} | ({"element": element.id} if element else {}),
+        )
+
+
+def permit_assertion_by(session: Session, actor: ElementId, self_identity: ElementId | None) -> None:
+    """May this session write a claim of `actor`? (§28.4)
+
+    A bound actor needs `assert`, any other `record_attributed_assertion`; the Space's self is reserved for the
+    principals bound to it, so that speaking as it without the binding needs `assert_as_actor`.
+    """
+    if actor in session.actors:
+        permit(session, "assert")
+    elif actor == self_identity:
+        if "assert_as_actor" not in session.permissions:
+            raise errors.ActorBindingRequired(
+                f"Only a principal bound to {actor} may write claims of it.", details={"actor": actor}
+            )
+    else:
+        permit(session, "record_attributed_assertion")
+
+
+def permit_withdrawal(session: Session, assertion: Element, actor: ElementId, *, superseding: bool) -> None:
+    """May this session retract or supersede this claim? (§14.1, §57.3, §57.4)
+
+    One's own claims are those of a bound actor and those this principal recorded itself. Others' may only be withdrawn
+    by a principal that may speak as any actor.
+    """
+    recorded_here = assertion.body["_system"]["origin"]["principal_id"] == session.principal_id
+    if actor in session.actors or recorded_here:
+        permit(session, "supersede_own" if superseding else "retract_own", assertion)
+    elif "assert_as_actor" not in session.permissions:
+        if superseding:
+            permit(session, "assert_as_actor", assertion)
+        raise errors.RetractionNotAuthorized(details={"element": assertion.id})
