@@ -1,0 +1,84 @@
+"""A small OpenAI-compatible server that answers from a script and keeps what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+Step = dict[str, Any]
+
+
+def text(words: str) -> Step:
+    return {"message": {"role": "assistant", "content": words}, "finish_reason": "stop"}
+
+
+def tool_call(name: str, arguments: str) -> Step:
+    call = {"id": "call_a", "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}
+
+
+def status(code: int, body: str = "secret provider words sk-leak") -> Step:
+    return {"status": code, "body": body}
+
+
+def hang(seconds: float) -> Step:
+    return {"hang": seconds, **text("late")}
+
+
+class ScriptedServer:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.asked: list[dict[str, Any]] = []
+        self.url = ""
+
+    async def completions(self, request: Request) -> Response:
+        self.asked.append(json.loads(await request.body()))
+        step = self.steps.pop(0)
+        if "hang" in step:
+            await asyncio.sleep(step["hang"])
+        if "status" in step:
+            return JSONResponse({"error": {"message": step["body"], "type": "x", "code": "x"}}, step["status"])
+        return JSONResponse(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": "fake",
+                "choices": [{"index": 0, **{k: step[k] for k in ("message", "finish_reason")}}],
+                "usage": {
+                    "prompt_tokens": 21,
+                    "completion_tokens": 4,
+                    "total_tokens": 25,
+                    "prompt_tokens_details": {"cached_tokens": 8},
+                },
+            }
+        )
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[ScriptedServer]:
+    scripted = ScriptedServer()
+    app = Starlette(routes=[Route("/v1/chat/completions", scripted.completions, methods=["POST"])])
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    scripted.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+    try:
+        yield scripted
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listening.close()
