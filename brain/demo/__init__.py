@@ -1,0 +1,1 @@
+"""The tour a new machine plays through its own HTTP API."""

@@ -1,0 +1,90 @@
+"""The documents say what is true: settings, routes, dependencies, layout."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from brain.http.app import PUBLIC_ROUTES
+from brain.http.spaces import ROUTES
+from brain.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+@pytest.mark.requirement("BR-CONF-019")
+def test_every_setting_stands_in_the_example_file_with_its_default() -> None:
+    example = dict(line.split("=", 1) for line in read(".env.example").splitlines() if re.match(r"[A-Z0-9_]+=", line))
+    assert set(example) == {name.upper() for name in Settings.model_fields}
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        if hasattr(default, "get_secret_value"):
+            default = default.get_secret_value()
+        if isinstance(default, tuple):
+            default = ",".join(default)
+        assert example[name.upper()] == str(default), name
+
+
+def test_every_setting_is_documented_with_its_meaning() -> None:
+    table = read("docs/configuration.md")
+    for name, field in Settings.model_fields.items():
+        assert f"| `{name.upper()}` |" in table
+        assert str(field.description) in table, name
+
+
+@pytest.mark.requirement("BR-EP-049")
+def test_every_route_is_documented_and_every_documented_route_is_served() -> None:
+    served = {
+        (method, route.path)
+        for route in [*PUBLIC_ROUTES, *ROUTES]
+        for method in (route.methods or ())
+        if method != "HEAD"
+    }
+    documented = set(re.findall(r"^### `(GET|POST|PATCH|DELETE) ([^`]+)`", read("docs/http.md"), re.M))
+    assert documented == served
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    named = [*project["dependencies"], *(item for extra in project["optional-dependencies"].values() for item in extra)]
+    reasons = read("docs/dependencies.md")
+    for requirement in named:
+        name = re.split(r"[<>=\[]", requirement)[0]
+        assert f"`{name}`" in reasons, name
+        assert re.search(r"[<>]=?\d", requirement), f"{name} has no range"
+
+
+@pytest.mark.requirement("BR-OPS-010")
+def test_the_top_level_is_what_the_architecture_says() -> None:
+    for name in (
+        "brain",
+        "prompts",
+        "kip_reference",
+        "workers",
+        "tests",
+        "conformance",
+        "deploy",
+        "docs",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "Makefile",
+        ".ci/run",
+        ".env.example",
+    ):
+        assert (ROOT / name).exists(), name
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            if not target.startswith(("http:", "https:")):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
