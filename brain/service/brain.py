@@ -33,11 +33,11 @@ Recall = Callable[[Place, RecallJob], Awaitable[RecallResult]]
 
 DESCRIPTION = "A memory service for AI agents: attributed, dated, evidence-backed claims, answered with citations."
 DESCRIPTOR: dict[str, Any] = {
-    "kip_memory": "2.0",
-    "bundles": ["memory_basic"],
-    "default_budget": {"max_output_tokens": 4096, "deadline_ms": 30000},
-    "tokenizer": "o200k_base@tiktoken-rs-0.12",
     "minimum_response_tokens": 256,
+    "tokenizer": "o200k_base@tiktoken-rs-0.12",
+    "default_budget": {"deadline_ms": 30000, "max_output_tokens": 4096},
+    "bundles": ["memory_basic"],
+    "kip_memory": "2.0",
 }
 """The Memory Interface this service describes to its clients."""
 
