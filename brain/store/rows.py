@@ -1,0 +1,166 @@
+"""What every store derives from an element: its hot columns, its references and the text a search finds it by.
+
+Pure functions of the element's body. A store keeps what they give beside the body and never anything else of its own,
+so that rebuilding a store from its elements gives the same store.
+
+Searched text (§66.4), per kind:
+
+- Concept: `name`, `aliases`, `key` and every string inside `attributes`, at any depth (descriptions and summaries are
+  attributes)
+- Proposition: the Predicate's local name, and the object when it is a string or a number
+- Assertion: nothing of its own; it is found by the text of the Proposition it is about
+- Evidence: every string inside an inline payload
+- Activity: `activity_class`
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from brain.ids import is_element_id, lineage_of, object_key, parse_symbol
+from brain.store.base import Document, Edge, Element, ElementId, Json, Kind
+
+LONGEST_OBJECT = 200
+"""Object keys of more characters are kept by digest, so that no index entry grows with a Literal."""
+
+_ONE = ("subject", "object", "proposition", "asserted_by", "generated_by", "merged_into")
+_MANY = (
+    ("context_refs", "context"),
+    ("evidence", "evidence"),
+    ("source", "source"),
+    ("inputs", "inputs"),
+    ("outputs", "outputs"),
+    ("associated_actors", "associated_actors"),
+)
+_LINEAGE_OF_RECORD = ("supersedes", "superseded_by", "corrects", "corrected_by")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The members of an element that stores index, each None where the kind has none.
+
+    type        lineage of `schema_ref` or `predicate_ref`; `evidence_class`; `activity_class`
+    status      Assertion and Evidence `lifecycle.status`, Activity `status`
+    object_key  as `indexed_object` spells it
+    """
+
+    state: str
+    type: str | None
+    key: str | None
+    name: str | None
+    canonical_id: str | None
+    status: str | None
+    subject: ElementId | None
+    object_key: str | None
+    proposition: ElementId | None
+    actor: ElementId | None
+    merged_into: ElementId | None
+
+
+def columns(element: Element) -> Columns:
+    """The hot columns of one version."""
+    body = element.body
+    return Columns(
+        state=element.state,
+        type=_type(element.kind, body),
+        key=body.get("key"),
+        name=body.get("name"),
+        canonical_id=body.get("canonical_id"),
+        status=body.get("status") or (body.get("lifecycle") or {}).get("status"),
+        subject=_target(body.get("subject")),
+        object_key=indexed_object(object_key(body["object"])) if "object" in body else None,
+        proposition=_target(body.get("proposition")),
+        actor=_target(body.get("asserted_by")),
+        merged_into=_target(body.get("merged_into")),
+    )
+
+
+def indexed_object(key: str) -> str:
+    """An object key as it stands in an index: itself, or `sha256:` and its digest when it is long."""
+    if len(key) <= LONGEST_OBJECT:
+        return key
+    return "sha256:" + hashlib.sha256(key.encode()).hexdigest()
+
+
+def edges(element: Element) -> list[Edge]:
+    """Every reference the body holds, by field and position; a text that is no element id is no reference."""
+    body = element.body
+    found: dict[str, list[tuple[Json, str | None]]] = {}
+    for member in _ONE:
+        if member in body:
+            found[member] = [(body[member], None)]
+    for member, field in _MANY:
+        if member in body:
+            found[field] = [(item, item.get("role") if field == "evidence" else None) for item in body[member]]
+    lifecycle = body.get("lifecycle") or {}
+    for field in _LINEAGE_OF_RECORD:
+        if field in lifecycle:
+            found[field] = [(item, None) for item in lifecycle[field]]
+    for symbol, items in (body.get("structural") or {}).items():
+        # Two versions of one symbol are one field: their references stand in one row of places.
+        found.setdefault(lineage_of(symbol), []).extend((item, None) for item in items)
+    return [
+        Edge(element.id, field, target, position, role)
+        for field, items in found.items()
+        for position, (item, role) in enumerate(items)
+        if (target := _target(item)) is not None
+    ]
+
+
+def text(element: Element) -> str:
+    """The text a search finds this element by, its parts on lines of their own; empty when there is none."""
+    return "\n".join(_texts(element.kind, element.body))
+
+
+def _texts(kind: Kind, body: Document) -> Iterator[str]:
+    if kind is Kind.CONCEPT:
+        yield from _strings([body.get("name"), body.get("aliases"), body.get("key"), body.get("attributes")])
+    elif kind is Kind.PROPOSITION:
+        symbol = parse_symbol(body.get("predicate_ref") or "")
+        if symbol is not None:
+            yield symbol.name
+        literal = body.get("object")
+        if isinstance(literal, str | int | float) and not isinstance(literal, bool):
+            yield literal if isinstance(literal, str) else object_key(literal)
+    elif kind is Kind.EVIDENCE:
+        yield from _strings((body.get("payload") or {}).get("inline"))
+    elif kind is Kind.ACTIVITY:
+        yield from _strings(body.get("activity_class"))
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """Every string inside a JSON value, in document order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _strings(item)
+
+
+def _type(kind: Kind, body: Document) -> str | None:
+    match kind:
+        case Kind.CONCEPT:
+            ref = body.get("schema_ref")
+        case Kind.PROPOSITION:
+            ref = body.get("predicate_ref")
+        case Kind.EVIDENCE:
+            return body.get("evidence_class")
+        case Kind.ACTIVITY:
+            return body.get("activity_class")
+        case Kind.ASSERTION:
+            return None
+    return lineage_of(ref) if ref else None
+
+
+def _target(value: Json) -> ElementId | None:
+    """The id a reference names, or None when the value is no reference."""
+    if isinstance(value, dict):
+        value = value.get("id")
+        if isinstance(value, str) and is_element_id(value):
+            return value
+    return None

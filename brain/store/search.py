@@ -1,0 +1,125 @@
+"""Text analysis and relevance, one for every store, so that all of them find the same elements.
+
+A text becomes terms: Unicode compatibility forms and case are folded and diacritics dropped ("Café" is `cafe`), English
+endings are taken off ("running" is `run`), and what is written together is found whole and in parts ("AB-1234" is
+`ab1234`, `ab` and `1234`). Scripts without spaces between words (Chinese, Japanese, Korean, Thai and their neighbours)
+become overlapping pairs of characters and, for one-character queries, the characters themselves.
+
+A query is any text: operators, quotes and wildcards are punctuation. An element is found when it holds one of the
+query's terms; relevance is BM25 within one kind, brought into (0, 1) as s / (1 + s).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from math import log
+
+import snowballstemmer
+
+ANALYSIS = 1
+"""Changes with every change of `terms`; a store whose index was made by another one makes it anew."""
+
+LONGEST_TERM = 64
+"""A term keeps this many characters."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"  # Korean
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Japanese
+    "\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
+)
+# Indian scripts spell vowels with marks that are no letters to Python.
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff])"
+_TOKEN = re.compile(rf"(?P<run>[{_UNSPACED}]+)|(?P<word>{_LETTER}+(?:[-_./:'&+@\u2019]{_LETTER}+)*)")
+_PART = re.compile(rf"{_LETTER}+")
+_POSSESSIVE = re.compile(r"['\u2019]s$")
+_WORD_OF_LETTERS = re.compile(r"[a-z]{3,}")
+
+# Letters with a stroke or joined letters have no decomposition, yet people type them plain.
+_PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
+_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
+
+_stemmer = snowballstemmer.stemmer("english")
+_stemmer_lock = threading.Lock()
+
+
+def terms(text: str) -> list[str]:
+    """Every term of a text, in order, repeated as often as it occurs: what an index holds."""
+    found: list[str] = []
+    for run, word in _tokens(text):
+        if run:
+            found.extend(run)
+            found.extend(_pairs(run))
+        else:
+            found.extend(_forms(word))
+    return found
+
+
+def query_terms(text: str) -> list[str]:
+    """The distinct terms to look for, in order; `terms` without the single characters of a longer run."""
+    found: dict[str, None] = {}
+    for run, word in _tokens(text):
+        found.update(dict.fromkeys((_pairs(run) if len(run) > 1 else [run]) if run else _forms(word)))
+    return list(found)
+
+
+def rarity(documents: int, holding: int) -> float:
+    """BM25's weight of a term that `holding` of `documents` hold; always positive."""
+    return log(1 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+SATURATION = 1.2
+"""BM25's k1: how soon further occurrences of a term stop counting."""
+
+LENGTH_WEIGHT = 0.75
+"""BM25's b: how much a long text counts against itself."""
+
+
+def score(relevance: float) -> float:
+    """A BM25 sum as a score in (0, 1)."""
+    return relevance / (1 + relevance)
+
+
+def least_relevance(threshold: float) -> float:
+    """The BM25 sum whose score is `threshold`, for 0 <= threshold < 1."""
+    return threshold / (1 - threshold)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Runs of an unspaced script, and words with what is written together with them; one of the two is empty."""
+    for match in _TOKEN.finditer(_fold(text)):
+        yield match["run"] or "", match["word"] or ""
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", folded)))
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _forms(word: str) -> list[str]:
+    """A word, or a compound as its parts and, when it is not too long to be one, whole."""
+    word = _POSSESSIVE.sub("", word)
+    parts = _PART.findall(word)
+    forms = [_stem(part[:LONGEST_TERM]) for part in parts]
+    if len(parts) > 1 and len(whole := "".join(parts)) <= LONGEST_TERM:
+        forms.append(_stem(whole))
+    return forms
+
+
+@lru_cache(maxsize=32_768)
+def _stem(word: str) -> str:
+    if not _WORD_OF_LETTERS.fullmatch(word):
+        return word
+    with _stemmer_lock:  # the stemmer keeps its state in itself
+        stem: str = _stemmer.stemWord(word)
+    return stem

@@ -1,0 +1,89 @@
+"""Connections to a Space's file: how they are opened, wait for a lock, keep a deadline and notice a deleted file."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from brain.store.base import SpaceMissing
+from brain.times import Clock, SystemClock
+
+Durability = Literal["full", "normal"]
+
+_STEPS_BETWEEN_LOOKS = 10_000
+"""Steps of SQLite's machine between two looks at a deadline: well under a millisecond."""
+
+_LONGEST_NAP_S = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a store works.
+
+    durability       `full`: a commit is on the disk when it returns, also through a power loss (synchronous=FULL).
+                     `normal`: a power loss may undo the last commits, never half of one; a killed process loses
+                     nothing either way
+    busy_timeout_ms  how long a writer waits for the other writers of its Space
+    """
+
+    clock: Clock = field(default_factory=SystemClock)
+    durability: Durability = "full"
+    busy_timeout_ms: int = 10_000
+
+
+def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Connection:
+    """A connection with the store's settings; apsw.CantOpenError when there is no file and none is to be made."""
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if is_new else 0)
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=256)
+    wait_for_locks(connection, options.busy_timeout_ms)
+    connection.pragma("synchronous", options.durability)
+    # What is purged is overwritten, not only unlinked (§60.3).
+    connection.pragma("secure_delete", True)
+    connection.pragma("temp_store", "memory")
+    return connection
+
+
+def wait_for_locks(connection: apsw.Connection, limit_ms: int) -> None:
+    """From now on wait up to `limit_ms` for a lock another connection holds, then fail with apsw.BusyError."""
+    started = 0.0
+
+    def nap(earlier: int) -> bool:
+        nonlocal started
+        now = time.monotonic()
+        if earlier == 0:
+            started = now
+        if now - started >= limit_ms / 1000:
+            return False
+        time.sleep(min(0.0002 * (earlier + 1), _LONGEST_NAP_S))
+        return True
+
+    connection.set_busy_handler(nap)
+
+
+@contextmanager
+def deadline(connection: apsw.Connection, timeout_ms: int | None) -> Iterator[None]:
+    """Interrupt a statement that still runs after `timeout_ms`."""
+    if timeout_ms is None:
+        yield
+        return
+    end = time.monotonic() + timeout_ms / 1000
+    connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_LOOKS)
+    try:
+        yield
+    finally:
+        connection.set_progress_handler(None)
+
+
+def check_in_place(connection: apsw.Connection) -> None:
+    """SpaceMissing when the file was deleted, or another one stands in its place, since it was opened."""
+    has_moved = ctypes.c_int(0)
+    connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(has_moved))
+    if has_moved.value:
+        raise SpaceMissing("the Space was deleted")

@@ -1,0 +1,215 @@
+"""One open Space: its connections, its snapshots and the writer lock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import apsw
+
+from brain import errors
+from brain.store.base import SpaceMissing, StoreFormatError
+from brain.store.search import ANALYSIS
+from brain.store.sqlite import keywords, schema
+from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
+from brain.store.sqlite.failures import translated
+from brain.store.sqlite.snapshot import SqliteSnapshot
+from brain.store.sqlite.transaction import SqliteTransaction
+from brain.times import Seq
+
+IDLE_READERS = 8
+"""Reader connections kept open between snapshots."""
+
+_SCRUB_WAIT_MS = 200
+
+
+class SqliteSpace:
+    """See `brain.store.base.SpaceStore`. Every reader has a connection of its own; all writers share one."""
+
+    def __init__(self, path: Path, space_id: str, options: Options) -> None:
+        self.space_id = space_id
+        self._path = path
+        self._options = options
+        self._idle: list[apsw.Connection] = []
+        self._idle_lock = Lock()
+        self._writer_lock = Lock()
+        self._is_closed = False
+        self._writer = self._open_file()
+        rows: Any = self._writer.execute("SELECT name, value FROM meta").fetchall()
+        meta: dict[str, str] = dict(rows)
+        self.instance_id = meta["instance"]
+        if meta["space"] != space_id:
+            self.close()
+            raise StoreFormatError(f"the file of {space_id!r} holds the Space {meta['space']!r}")
+        if meta["analysis"] != str(ANALYSIS):
+            self._rebuild_index()
+        self._must_scrub = "scrub" in meta
+        if self._must_scrub:
+            self._scrub()
+
+    def head(self) -> Seq:
+        with self.snapshot() as snapshot:
+            return snapshot.seq
+
+    @contextmanager
+    def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> Iterator[SqliteSnapshot]:
+        connection = self._take_reader()
+        try:
+            connection.execute("BEGIN")
+            head = _head(connection)
+            check_in_place(connection)
+        except apsw.Error as error:
+            connection.close(True)
+            raise translated(error) from error
+        except BaseException:
+            connection.close(True)
+            raise
+        snapshot = SqliteSnapshot(
+            connection,
+            space_id=self.space_id,
+            seq=head if seq is None else seq,
+            at=None if seq is None or seq == head else seq,
+            clock=self._options.clock,
+            timeout_ms=timeout_ms,
+        )
+        try:
+            if not 0 <= snapshot.seq <= head:
+                raise errors.HistoricalSnapshotUnavailable(details={"seq": seq, "head": head})
+            with deadline(connection, timeout_ms):
+                yield snapshot
+        finally:
+            snapshot.end()
+            self._give_back(connection)
+
+    @contextmanager
+    def transaction(self, *, timeout_ms: int | None = None) -> Iterator[SqliteTransaction]:
+        started = time.monotonic()
+        patience_ms = self._options.busy_timeout_ms if timeout_ms is None else timeout_ms
+        if not self._writer_lock.acquire(timeout=patience_ms / 1000):
+            raise errors.SerializationConflict("Other writers kept the Space busy for too long.")
+        try:
+            connection = self._writer
+            waited_ms = round((time.monotonic() - started) * 1000)
+            wait_for_locks(connection, max(0, patience_ms - waited_ms))
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except apsw.Error as error:
+                raise translated(error) from error
+            try:
+                check_in_place(connection)
+                transaction = SqliteTransaction(
+                    connection,
+                    space_id=self.space_id,
+                    seq=_head(connection),
+                    clock=self._options.clock,
+                    timeout_ms=None if timeout_ms is None else max(0, timeout_ms - waited_ms),
+                )
+                with deadline(connection, transaction.timeout_ms):
+                    try:
+                        yield transaction
+                    finally:
+                        transaction.end()
+                if not transaction.is_complete:
+                    raise errors.InternalError("The graph was changed without a commit record.")
+                self._commit(connection)
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            self._must_scrub = self._must_scrub or transaction.has_erased
+            if self._must_scrub:
+                self._scrub()
+        finally:
+            self._writer_lock.release()
+
+    def close(self) -> None:
+        """Close what is not in use; a snapshot that is still open closes its connection when it ends."""
+        with self._writer_lock, self._idle_lock:
+            self._is_closed = True
+            self._writer.close(True)
+            for connection in self._idle:
+                connection.close(True)
+            self._idle.clear()
+
+    # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _open_file(self) -> apsw.Connection:
+        """A connection to this very Space, in the present format."""
+        try:
+            connection = connect(self._path, self._options)
+        except apsw.CantOpenError as error:
+            raise SpaceMissing(self.space_id) from error
+        try:
+            if connection.pragma("application_id") != schema.APPLICATION_ID:
+                raise StoreFormatError(f"the file of {self.space_id!r} is no Space")
+            schema.migrate(connection, self._options.clock.now_ms())
+        except apsw.NotADBError as error:
+            connection.close(True)
+            raise StoreFormatError(f"the file of {self.space_id!r} is no Space") from error
+        except BaseException:
+            connection.close(True)
+            raise
+        return connection
+
+    def _take_reader(self) -> apsw.Connection:
+        with self._idle_lock:
+            if self._is_closed:
+                raise SpaceMissing(f"{self.space_id} is closed")
+            if self._idle:
+                return self._idle.pop()
+        connection = self._open_file()
+        connection.pragma("query_only", True)
+        return connection
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except apsw.Error:
+            connection.close(True)
+            return
+        with self._idle_lock:
+            if not self._is_closed and len(self._idle) < IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close(True)
+
+    def _commit(self, connection: apsw.Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except apsw.BusyError as error:
+            raise translated(error) from error
+        except apsw.Error as error:
+            # The log may hold the whole commit although its last step failed.
+            raise errors.OutcomeUnknown from error
+
+    def _scrub(self) -> None:
+        """Move erased content out of the log too; when readers are in the way, the next commit tries again."""
+        wait_for_locks(self._writer, _SCRUB_WAIT_MS)
+        try:
+            self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._writer.execute("DELETE FROM meta WHERE name = 'scrub'")
+        except apsw.BusyError:
+            return
+        self._must_scrub = False
+
+    def _rebuild_index(self) -> None:
+        """Make the search index anew, in one transaction, unless another process has done it meanwhile."""
+        connection = self._writer
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if connection.execute("SELECT value FROM meta WHERE name = 'analysis'").fetchall() != [(str(ANALYSIS),)]:
+                keywords.rebuild(connection)
+                connection.execute("UPDATE meta SET value = ? WHERE name = 'analysis'", (str(ANALYSIS),))
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _head(connection: apsw.Connection) -> Seq:
+    head: Any = connection.execute("SELECT coalesce(max(seq), 0) FROM history").fetchall()[0][0]
+    return int(head)

@@ -1,0 +1,142 @@
+"""All Spaces of a data folder: one file each, `<space id>.db`."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from weakref import WeakSet
+
+import apsw
+import orjson
+
+from brain import errors
+from brain.ids import SPACE_ID
+from brain.store.base import Document, SpaceExists, SpaceMissing
+from brain.store.search import ANALYSIS
+from brain.store.sqlite import schema
+from brain.store.sqlite.connection import Durability, Options, connect
+from brain.store.sqlite.failures import translated
+from brain.store.sqlite.space import SqliteSpace
+from brain.times import Clock, SystemClock
+
+_SUFFIX = ".db"
+
+
+class SqliteStore:
+    """See `brain.store.base.Store`. Several processes may have one folder, and one Space, open.
+
+    folder           made when missing; on a local disk, since several processes share memory maps of its files
+    clock            says when a document of state has expired
+    durability       see `Options`
+    busy_timeout_ms  how long a writer waits for the other writers of its Space
+    """
+
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        clock: Clock | None = None,
+        durability: Durability = "full",
+        busy_timeout_ms: int = 10_000,
+    ) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
+        self._open: WeakSet[SqliteSpace] = WeakSet()
+
+    def create(self, space_id: str, *, now_ms: int, controls: Mapping[str, Document] | None = None) -> SqliteSpace:
+        """InvalidIdentifier when the id is not one."""
+        if SPACE_ID.fullmatch(space_id) is None:
+            raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
+        if self.exists(space_id):
+            raise SpaceExists(space_id)
+        # A Space appears under its name complete or not at all, and for one of two creators only.
+        draft = self._folder / f".{uuid.uuid4().hex}.new"
+        try:
+            self._write_new(draft, space_id, now_ms, controls or {})
+            os.link(draft, self._path(space_id))
+        except FileExistsError as error:
+            raise SpaceExists(space_id) from error
+        except apsw.Error as error:
+            raise translated(error) from error
+        finally:
+            _remove(draft)
+        self._flush_folder()
+        return self.open(space_id)
+
+    def open(self, space_id: str) -> SqliteSpace:
+        if not self.exists(space_id):
+            raise SpaceMissing(space_id)
+        space = SqliteSpace(self._path(space_id), space_id, self._options)
+        self._open.add(space)
+        return space
+
+    def exists(self, space_id: str) -> bool:
+        return SPACE_ID.fullmatch(space_id) is not None and self._path(space_id).is_file()
+
+    def spaces(self) -> Iterable[str]:
+        names = (path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}"))
+        return sorted(name for name in names if SPACE_ID.fullmatch(name))
+
+    def delete(self, space_id: str) -> None:
+        if not self.exists(space_id):
+            return
+        for space in [space for space in self._open if space.space_id == space_id]:
+            space.close()
+        path = self._path(space_id)
+        try:
+            connection = connect(path, self._options)
+            # Writers wait here; they find the file gone and write nothing.
+            connection.execute("BEGIN IMMEDIATE")
+        except (apsw.NotADBError, apsw.CantOpenError):
+            _remove(path)
+        except apsw.Error as error:
+            raise translated(error) from error
+        else:
+            _remove(path)
+            connection.close(True)
+        self._flush_folder()
+
+    def close(self) -> None:
+        for space in list(self._open):
+            space.close()
+
+    def _path(self, space_id: str) -> Path:
+        return self._folder / f"{space_id}{_SUFFIX}"
+
+    def _write_new(self, path: Path, space_id: str, now_ms: int, controls: Mapping[str, Document]) -> None:
+        connection = connect(path, self._options, is_new=True)
+        try:
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("application_id", schema.APPLICATION_ID)
+            schema.migrate(connection, now_ms)
+            connection.executemany(
+                "INSERT INTO meta VALUES (?, ?)",
+                [
+                    ("space", space_id),
+                    ("instance", uuid.uuid4().hex),
+                    ("created_ms", str(now_ms)),
+                    ("analysis", str(ANALYSIS)),
+                ],
+            )
+            connection.executemany(
+                "INSERT INTO control VALUES (?, 0, ?)",
+                [(name, orjson.dumps(document).decode()) for name, document in controls.items()],
+            )
+        finally:
+            connection.close(True)  # also moves the log into the file
+
+    def _flush_folder(self) -> None:
+        """Put the folder's names on the disk."""
+        handle = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
