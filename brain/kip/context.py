@@ -7,6 +7,7 @@ These types are the engine's inner promises. `pipeline.py` makes a `Run` for eve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -112,6 +113,8 @@ class Run:
     environment  the vocabulary as of that snapshot
     parameters   operation parameters over shared ones, ingest bindings included (`{"id": "E-1"}`)
     now          the engine clock, read once per operation
+    open_at      the Space as of another sequence, for statements that look back by themselves; None where a caller has
+                 nothing but the snapshot
     deadline_ms  monotonic milliseconds after which work stops with ExecutionTimeout; None for none
     purpose, risk  of the request's context, shown in a projection's basis
     """
@@ -124,6 +127,7 @@ class Run:
     space_uri: str
     limits: Limits = field(default_factory=Limits)
     cursor_key: bytes = b""
+    open_at: Callable[[Seq], AbstractContextManager[Snapshot]] | None = None
     deadline_ms: float | None = None
     purpose: str | None = None
     risk: str | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from brain import errors
+from brain.ids import digest
 from brain.kip.context import OWNER_PERMISSIONS, Session
 from brain.store.base import Element, ElementId
 
@@ -63,6 +64,12 @@ def preset_session(
         actors=frozenset(actors),
         default_policy=default_policy,
     )
+
+
+def authorization_view(session: Session) -> str:
+    """An opaque name of what a session may see and do: equal for equal authority, different otherwise (§27.1, §36.1)."""
+    held = digest([session.principal_id, sorted(session.permissions), sorted(session.actors)])
+    return f"view:{held.removeprefix('sha256:')[:32]}"
 
 
 def permit(session: Session, permission: str, element: Element | None = None) -> None:

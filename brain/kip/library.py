@@ -39,6 +39,11 @@ class PackageLibrary:
             package = replace(load(artifact, self.resources), is_bundled=True)
             self._packages[package.ref] = package
 
+    @staticmethod
+    def bundled() -> PackageLibrary:
+        """The process's own library, checked once."""
+        return _bundled()
+
     def resolve(self, name: str) -> Package:
         """A package by short name (`general`) or reference; SchemaPackageUnavailable when there is none."""
         ref = SHORT_NAMES.get(name, name)
@@ -102,8 +107,7 @@ class PackageLibrary:
 
 
 @cache
-def bundled() -> PackageLibrary:
-    """The process's own library."""
+def _bundled() -> PackageLibrary:
     return PackageLibrary()
 
 
