@@ -43,8 +43,10 @@ from brain.kip.ast import (
     Variable,
     Where,
 )
+from brain.kip.faults import near
+from brain.kip.habits import STARTS
 from brain.kip.kql import limit_clause
-from brain.kip.lexer import STRING, VARIABLE, Tokens
+from brain.kip.lexer import Tokens
 from brain.kip.patterns import object_pattern, proposition_tuple, target_ref, where_block, where_clause
 from brain.kip.terms import (
     comma_list,
@@ -56,6 +58,7 @@ from brain.kip.terms import (
     string_literal,
     variable,
 )
+from brain.kip.tokens import STRING, VARIABLE
 
 Clause = TypeVar("Clause")
 RecordClause = ClientKey | SetFields | SetFacet | SetStructural
@@ -94,8 +97,15 @@ def mutation_clause(t: Tokens) -> MutationClause:
             raise t.unexpected(
                 f"{t.head} is a statement of its own and never stands inside MUTATE", hint="Send it by itself."
             )
-        raise t.unexpected("a mutation has to stand here")
+        raise t.unexpected("a statement that changes something has to stand here", hint=_instead(t))
     return read(t)
+
+
+def _instead(t: Tokens) -> str | None:
+    word = t.head
+    if word in ("FIND", "SEARCH", "DESCRIBE"):
+        return "A MUTATE block holds changes only; read with a statement of its own."
+    return STARTS.get(word) or near(word, _CLAUSES)
 
 
 def _create(t: Tokens) -> MutationClause:
@@ -105,7 +115,8 @@ def _create(t: Tokens) -> MutationClause:
     if kind in ("EVIDENCE", "ASSERTION", "ACTIVITY"):
         return create_record(t)
     t.at += 1
-    raise t.unexpected("CREATE names what it makes: CONCEPT, EVIDENCE, ASSERTION or ACTIVITY")
+    hint = 'Write ENSURE PROPOSITION (?a, "predicate", ?b).' if kind == "PROPOSITION" else None
+    raise t.unexpected("CREATE makes a CONCEPT, EVIDENCE, ASSERTION or ACTIVITY", hint=hint)
 
 
 # create_concept = "CREATE", "CONCEPT", handle, "{", { concept_create_clause }, "}" ;
@@ -190,7 +201,10 @@ def upsert_clause(t: Tokens) -> UpsertClause:
 # ensure_proposition = "ENSURE", "PROPOSITION", [ handle ], proposition_tuple, { expect_version_clause } ;
 def ensure_proposition(t: Tokens) -> EnsureProposition:
     start = t.at
-    t.expect("ENSURE", "PROPOSITION")
+    t.expect("ENSURE")
+    if t.head == "CONCEPT":
+        raise t.unexpected("ENSURE makes Propositions", hint="Write UPSERT CONCEPT ?x { MATCH {type: …, key: …} }.")
+    t.expect("PROPOSITION")
     name = _optional_handle(t)
     proposition = proposition_tuple(t)
     expect = expect_version_clauses(t)
@@ -267,10 +281,15 @@ def update_statement(t: Tokens) -> Update:
     t.expect("UPDATE")
     target = target_ref(t)
     actions = [update_action(t)]
-    while t.head in ("SET", "UNSET"):
+    while t.head == "UNSET" or _more_sets(t):
         actions.append(update_action(t))
     where, limit, expect = _tail(t)
     return Update(t.since(start), target, tuple(actions), where, limit, expect)
+
+
+def _more_sets(t: Tokens) -> bool:
+    """Whether SET goes on with this clause; SET RETENTION begins the next one of a MUTATE."""
+    return t.head == "SET" and t.ahead() != "RETENTION"
 
 
 # update_action = set_fields_clause | set_attributes_clause | set_facet_clause | unset_attributes_clause
@@ -385,7 +404,7 @@ def transition_statement(t: Tokens) -> Transition:
     state = scalar_value(t, "a state")
     by = target_ref(t) if t.take("BY") else None
     finalize = []
-    while t.head == "SET":
+    while _more_sets(t):
         finalize.append(transition_finalize_clause(t))
     where, limit, expect = _tail(t)
     return Transition(t.since(start), target, state, by, tuple(finalize), where, limit, expect)
@@ -497,7 +516,10 @@ def expect_version_clauses(t: Tokens) -> tuple[ExpectVersion, ...]:
 # expect_version_clause = "EXPECT", "VERSION", scalar_or_parameter, [ "OF", version_plane ] ;
 def expect_version_clause(t: Tokens) -> ExpectVersion:
     start = t.at
-    t.expect("EXPECT", "VERSION")
+    t.expect("EXPECT")
+    if t.head == "STATE":
+        raise t.unexpected("there is no guard on the state", hint="TRANSITION itself checks the state it starts from.")
+    t.expect("VERSION")
     version = scalar_value(t, "a version number")
     plane = version_plane(t) if t.take("OF") else None
     return ExpectVersion(t.since(start), version, plane)

@@ -21,11 +21,13 @@ from brain.kip.ast import (
     Variable,
     WhereClause,
 )
-from brain.kip.lexer import STRING, VARIABLE, Tokens
+from brain.kip.lexer import Tokens
 from brain.kip.patterns import predicate_atom, proposition_by_id, raw_clause, term, where_block
 from brain.kip.terms import expression, is_parameter, object_literal, scalar_value, variable
+from brain.kip.tokens import STRING, VARIABLE
 
 AGGREGATES = ("AVG", "COUNT", "MAX", "MIN", "SUM")
+COMPARISONS = ("!=", "&&", "<", "<=", "==", ">", ">=", "||")
 SEARCH_KINDS = ("ACTIVITY", "ASSERTION", "CONCEPT", "EVIDENCE", "PROPOSITION")
 
 
@@ -57,9 +59,12 @@ def projection_list(t: Tokens) -> tuple[Projection, ...]:
 
 # projection_expression = aggregate_expression | expression ;
 def projection_expression(t: Tokens) -> Projection:
-    if t.head in AGGREGATES and t.ahead() == "(":
-        return aggregate_expression(t)
-    return expression(t)
+    if t.head not in AGGREGATES or t.ahead() != "(":
+        return expression(t)
+    aggregate = aggregate_expression(t)
+    if t.head in COMPARISONS:
+        raise t.unexpected(f"{aggregate.function} stands by itself", hint="Return the number and compare it outside.")
+    return aggregate
 
 
 # aggregate_expression = aggregate_name, "(", [ "DISTINCT" ], expression, ")" ;
@@ -69,9 +74,7 @@ def aggregate_expression(t: Tokens) -> Aggregate:
     function = cast("OneOf['COUNT', 'SUM', 'AVG', 'MIN', 'MAX']", t.head)
     t.at += 1
     t.expect("(")
-    distinct = t.head == "DISTINCT" and t.ahead() != "("
-    if distinct:
-        t.at += 1
+    distinct = t.take("DISTINCT")
     argument = expression(t)
     t.expect(")")
     return Aggregate(t.since(start), function, distinct, argument)

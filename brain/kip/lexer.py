@@ -1,31 +1,20 @@
 """Command text to tokens: the lexical rules the three grammars share.
 
-A token is three parallel list entries. Its head tells the parser everything it decides on: a word's head is the word
-in upper case, a mark's head is the mark, and the other kinds have the heads below. Text that forms no token ends the
-list with a FAULT token; the parser reports it when it gets there, so an earlier mistake is named first.
+A token is three parallel list entries: its head, which tells the parser everything it decides on, and where it starts
+and ends. Text that forms no token ends the list with a FAULT token; the parser reports it when it gets there, so an
+earlier mistake is named first.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
 
-from brain.errors import InvalidSyntax
+from brain.errors import KipError
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.ast import Span
-
-COMMAND_BYTES = 256 * 1024
-"""Longest command text, in UTF-8 bytes."""
-
-NESTING = 64
-"""Deepest nesting of brackets."""
-
-VARIABLE = "?"
-STRING = '"'
-NUMBER = "0"
-FAULT = "\0"
-END = ""
+from brain.kip.faults import spoken, unexpected
+from brain.kip.tokens import END, FAULT, NESTING, NUMBER, STRING, VARIABLE, Fault
 
 _TOKEN = re.compile(
     r"""
@@ -46,13 +35,6 @@ _VARIABLE, _WORD, _STRING, _NUMBER, _MARK, _END = range(1, 7)
 _NUMBER_PARTS = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}|(.?))', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class Fault(NamedTuple):
-    """Why a token cannot be: a sentence, and what to do about it when that is more than the general hint."""
-
-    message: str
-    hint: str | None = None
 
 
 class Tokens:
@@ -96,21 +78,19 @@ class Tokens:
         """Step over exactly these tokens, or raise."""
         for head in heads:
             if self.heads[self.at] != head:
-                raise self.unexpected(f"{_spoken(head)} has to stand here", expected=head)
+                raise self.unexpected(f"{spoken(head)} has to stand here", expected=head)
             self.at += 1
 
     def since(self, start: int) -> Span:
         """From the token at index `start` to the last one read."""
         return Span(self.starts[start], self.ends[self.at - 1])
 
-    def unexpected(self, message: str, *, hint: str | None = None, expected: str | None = None) -> InvalidSyntax:
+    def unexpected(self, message: str, *, hint: str | None = None, expected: str | None = None) -> KipError:
         """The error about the next token, to be raised.
 
         message   what is wrong with what stands there; what was found is added to it
         expected  the one token that could stand there, when there is only one
         """
-        from brain.kip.faults import unexpected
-
         return unexpected(self, message, hint=hint, expected=expected)
 
 
@@ -205,7 +185,3 @@ def _number_repair(raw: str) -> str | None:
     if whole.isdigit() and len(whole) > 1 and whole.startswith("0") and trimmed and len(raw) < 40:
         return f"Write {sign}{trimmed if trimmed[0].isdigit() else '0' + trimmed}; numbers have no leading zero."
     return None
-
-
-def _spoken(head: str) -> str:
-    return {VARIABLE: "a variable", STRING: "a string", NUMBER: "a number", END: "the end"}.get(head, head)

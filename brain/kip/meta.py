@@ -41,10 +41,7 @@ _MAYBE_A_VALUE = ("EPISTEMIC POLICY", "SPACE", "TRUST")
 # meta_statement = describe_statement | list_statement | search_statement | verify_statement | validate_statement
 #                | preview_statement | history_statement | changes_statement | export_capsule_statement ;
 def meta_statement(t: Tokens) -> MetaStatement:
-    read = META_STATEMENTS.get(t.head)
-    if read is None:
-        raise t.unexpected("a statement has to stand here")
-    return read(t)
+    return META_STATEMENTS[t.head](t)
 
 
 # --- DESCRIBE ---------------------------------------------------------------------------------------------------------

@@ -1,46 +1,83 @@
-"""From command text to syntax tree. `parse` is the one entry: what it returns has passed grammar and static rules."""
+"""From command text to syntax tree: what `parse` returns has passed the grammar and the static rules."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Literal as OneOf
-from typing import get_args
+from typing import cast, get_args
 
-from brain.kip.ast import Find, MetaStatement, Statement
+from brain.errors import InvalidSyntax, ResourceExhausted
+from brain.kip.ast import Find, KmlStatement, MetaStatement, Statement
+from brain.kip.check import Check, check_query
+from brain.kip.check_kml import check_kml
+from brain.kip.check_meta import check_meta
+from brain.kip.faults import fault, misplaced
 from brain.kip.kml import kml_statement
 from brain.kip.kql import query
-from brain.kip.lexer import END, tokens_of
+from brain.kip.lexer import tokens_of
 from brain.kip.meta import META_STATEMENTS, meta_statement
+from brain.kip.tokens import COMMAND_BYTES, END
+from brain.kip.walk import parameters_of
+
+__all__ = ["Language", "language_of", "parameters_of", "parse", "parse_uncached", "statement_of"]
 
 Language = OneOf["KQL", "KML", "META"]
 
+CACHED_CHARACTERS = 8192
+"""Longer texts are parsed every time, so that the cache stays small."""
+
+_META = get_args(MetaStatement)
+
 
 def parse(text: str) -> Statement:
-    """The statement a command text states; trees are shared, since equal texts give one tree.
+    """The statement a command text states. Equal texts give one tree.
 
-    raises  InvalidSyntax with line, column and snippet, DuplicateLocalHandle, ReferenceError
+    raises  InvalidSyntax with line, column and snippet in its details; DuplicateLocalHandle and ReferenceError for
+            handles; ResourceExhausted for a text that is too long or nested too deep
     """
-    if len(text) > CACHED_CHARACTERS:
-        return parse_uncached(text)
-    return _cached(text)
+    return _cached(text) if len(text) <= CACHED_CHARACTERS else parse_uncached(text)
 
 
 def parse_uncached(text: str) -> Statement:
     """`parse` without its cache."""
+    statement = statement_of(text)
+    check = Check(text)
+    check.tree(statement)
+    match language_of(statement):
+        case "KQL":
+            check_query(check, cast("Find", statement))
+        case "META":
+            check_meta(check, cast("MetaStatement", statement))
+        case "KML":
+            check_kml(check, cast("KmlStatement", statement))
+    return statement
+
+
+def statement_of(text: str) -> Statement:
+    """What the grammar alone makes of a text, before the static rules."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise fault(
+            InvalidSyntax, text, error.start, "half of a surrogate pair stands here", hint="Remove it."
+        ) from None
+    if size > COMMAND_BYTES:
+        raise ResourceExhausted(
+            f"The text has {size} bytes; {COMMAND_BYTES} is the most one statement may have.",
+            hint="Bind long values as parameters, or split the statement.",
+        )
     t = tokens_of(text)
+    statement: Statement
     if t.head == "FIND":
-        statement: Statement = query(t)
+        statement = query(t)
     elif t.head in META_STATEMENTS:
         statement = meta_statement(t)
     else:
         statement = kml_statement(t)
     if t.head != END:
-        raise t.unexpected("the statement ends before this")
+        raise t.unexpected("the statement ends before this", hint=misplaced(t))
     return statement
 
-
-CACHED_CHARACTERS = 8192
-"""Longer texts are parsed every time, so that the cache stays small."""
 
 _cached = lru_cache(maxsize=2048)(parse_uncached)
 
@@ -49,4 +86,4 @@ def language_of(statement: Statement) -> Language:
     """Which of the three languages a statement belongs to."""
     if isinstance(statement, Find):
         return "KQL"
-    return "META" if isinstance(statement, get_args(MetaStatement)) else "KML"
+    return "META" if isinstance(statement, _META) else "KML"

@@ -36,7 +36,8 @@ from brain.kip.ast import (
     Where,
     WhereClause,
 )
-from brain.kip.lexer import NUMBER, VARIABLE, Tokens
+from brain.kip.faults import near
+from brain.kip.lexer import Tokens
 from brain.kip.terms import (
     comma_list,
     expression,
@@ -49,6 +50,7 @@ from brain.kip.terms import (
     string_literal,
     variable,
 )
+from brain.kip.tokens import NUMBER, VARIABLE
 
 # --- match objects ----------------------------------------------------------------------------------------------------
 
@@ -192,6 +194,8 @@ def target_ref(t: Tokens) -> Target:
 
 # --- WHERE ------------------------------------------------------------------------------------------------------------
 
+_CLAUSES = ("FILTER", "NOT", "OPTIONAL", "PROPOSITION", "STRUCTURAL", "UNION")
+
 Clause = Callable[[Tokens], WhereClause]
 """How one clause of a block is read; KQL hands in its own, which knows three patterns more."""
 
@@ -228,8 +232,12 @@ def raw_clause(t: Tokens, clause: Clause) -> WhereClause:
     if head in ("NOT", "OPTIONAL", "UNION"):
         t.at += 1
         block = where_block(t, clause)
-        return {"NOT": Not, "OPTIONAL": Optional, "UNION": Union}[head](t.since(start), block)
-    raise t.unexpected("a pattern or a clause of the block has to stand here")
+        span = t.since(start)
+        return (
+            Not(span, block) if head == "NOT" else Optional(span, block) if head == "OPTIONAL" else Union(span, block)
+        )
+    hint = "The clauses of a block follow one another without commas." if head == "," else near(head, _CLAUSES)
+    raise t.unexpected("a pattern, FILTER, NOT, OPTIONAL or UNION has to stand here", hint=hint)
 
 
 def _bound_pattern(t: Tokens) -> WhereClause:
@@ -243,10 +251,9 @@ def _bound_pattern(t: Tokens) -> WhereClause:
     if head == "STRUCTURAL":
         return structural_pattern(t, start, name)
     if head in ("ASSERTION", "EVIDENCE", "ACTIVITY"):
-        t.at += 1
-        match = object_pattern(t)
-        kind = {"ASSERTION": AssertionPattern, "EVIDENCE": EvidencePattern, "ACTIVITY": ActivityPattern}[head]
-        return kind(t.since(start), name, match)
+        return record_pattern(t, start, name)
+    if head in ("BELIEF", "SEARCH"):
+        raise t.unexpected(f"{head} reads only in the WHERE of a FIND", hint="Find the elements first, then name them.")
     raise t.unexpected(f"what ?{name.name} stands for has to follow it: a pattern in braces or a tuple")
 
 
@@ -255,6 +262,17 @@ def concept_pattern(t: Tokens, start: int, name: Variable) -> ConceptPattern:
     t.take("CONCEPT")
     match = object_pattern(t)
     return ConceptPattern(t.since(start), name, match)
+
+
+# assertion_pattern = variable, "ASSERTION", object_pattern ;   evidence_pattern and activity_pattern likewise
+def record_pattern(t: Tokens, start: int, name: Variable) -> AssertionPattern | EvidencePattern | ActivityPattern:
+    kind = t.head
+    t.at += 1
+    match = object_pattern(t)
+    span = t.since(start)
+    if kind == "ASSERTION":
+        return AssertionPattern(span, name, match)
+    return EvidencePattern(span, name, match) if kind == "EVIDENCE" else ActivityPattern(span, name, match)
 
 
 # proposition_pattern = [ variable ], [ "PROPOSITION" ], proposition_tuple ;

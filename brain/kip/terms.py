@@ -22,7 +22,9 @@ from brain.kip.ast import (
     Unary,
     Variable,
 )
-from brain.kip.lexer import END, NUMBER, STRING, VARIABLE, Fault, Tokens, number_value, string_value
+from brain.kip.faults import bare_word
+from brain.kip.lexer import Tokens, number_value, string_value
+from brain.kip.tokens import NUMBER, STRING, VARIABLE, Fault
 
 Item = TypeVar("Item")
 
@@ -46,7 +48,7 @@ def identifier(t: Tokens, what: str = "a name") -> str:
 def variable(t: Tokens, what: str = "a variable") -> Variable:
     start = t.at
     if t.head != VARIABLE:
-        raise t.unexpected(f"{what} such as ?x has to stand here")
+        raise t.unexpected(f"{what} such as ?x has to stand here", hint=_marked(t))
     t.at += 1
     return Variable(t.since(start), t.text(start)[1:])
 
@@ -86,7 +88,7 @@ def literal(t: Tokens, what: str = "a value") -> Literal:
         value = _CONSTANTS[word]
         t.at += 1
     else:
-        raise t.unexpected(f"{what} has to stand here")
+        raise t.unexpected(f"{what} has to stand here", hint=bare_word(t))
     return Literal(t.since(start), value)
 
 
@@ -124,7 +126,9 @@ def comma_list(t: Tokens, opening: str, item: Callable[[Tokens], Item], closing:
     while t.take(","):
         items.append(item(t))
     if not t.take(closing):
-        raise t.unexpected(f"a comma or {closing} has to stand here")
+        follows = t.head in (STRING, NUMBER, VARIABLE) or is_parameter(t) or (t.head.isidentifier() and opening == "{")
+        hint = "Put a comma between this and what stands before it." if follows else None
+        raise t.unexpected(f"a comma or {closing} has to stand here", hint=hint)
     return tuple(items)
 
 
@@ -292,6 +296,9 @@ def _checked(t: Tokens, value: str | int | float | Fault) -> str | int | float:
     return value
 
 
-def at_end(t: Tokens) -> bool:
-    """Whether every token has been read."""
-    return t.head == END
+def _marked(t: Tokens) -> str | None:
+    return f"Write ?{t.text()}." if t.head.isidentifier() and len(t.text()) < 40 else None
+
+
+def _quoted(t: Tokens) -> str | None:
+    return f'Write "{t.text()}" in quotes.' if t.head.isidentifier() and len(t.text()) < 40 else None
