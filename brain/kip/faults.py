@@ -73,8 +73,9 @@ def near(word: str, known: Iterable[str]) -> str | None:
 
 
 def _found(t: Tokens) -> str:
-    text = t.text()
-    return spoken(END) if t.head == END else text if len(text) <= SNIPPET // 2 else text[: SNIPPET // 2] + "…"
+    if t.head == END:
+        return spoken(END)
+    return _short(t.text()) if t.head == STRING else f'"{_short(t.text())}"'
 
 
 # --- tokens in the wrong place ----------------------------------------------------------------------------------------
