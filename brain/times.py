@@ -52,7 +52,7 @@ class FixedClock:
 def timestamp(ms: int) -> Timestamp:
     """The protocol spelling of `ms` milliseconds since the epoch."""
     moment = datetime.fromtimestamp(ms // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
 
 
 def milliseconds(text: Timestamp) -> int:

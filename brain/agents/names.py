@@ -1,0 +1,147 @@
+"""Names in text: folded spelling, words worth looking up, who is called alike.
+
+Names are kept in the script they were written in; folding only serves comparison.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+(?:['’.\-_@+&][^\W_]+)*")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""Runs of a script that writes words without spaces between them."""
+
+_COMMON_WORDS = """
+    a about after again all also am an and any are as at be because been before but by can could did do does doing done
+    for from get go going got had has have he her here hers him his how i if in into is it its just know last let like
+    may me might more most my need new next no not now of off ok on one or our out over own please really said say says
+    she should so some still such tell than thank thanks that the their them then there these they this those to today
+    tomorrow too us use used very want was way we well were what when where which who whom whose why will with would
+    yes yesterday yet you your yours
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+@lru_cache(maxsize=4096)
+def fold(text: str) -> str:
+    """A spelling for comparison: compatible forms, no case, no accents, single spaces."""
+    plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text; a run of unspaced script is one word."""
+    return [fold(word) for word in _words(text)]
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        word = match.group()
+        start = 0
+        for run in _UNSPACED.finditer(word):
+            if run.start() > start:
+                yield word[start : run.start()]
+            yield run.group()
+            start = run.end()
+        if start < len(word):
+            yield word[start:]
+
+
+def worth_searching(text: str, most: int = 48) -> list[str]:
+    """Words of a text that may belong to a name, likely ones first: capitalised, with digits, or of unspaced script."""
+    likely: dict[str, None] = {}
+    others: dict[str, None] = {}
+    for word in _words(text):
+        folded = fold(word)
+        if folded in _COMMON or (len(folded) < 2 and not _UNSPACED.match(word)):
+            continue
+        looks_named = word[:1].isupper() or any(c.isdigit() for c in word) or bool(_UNSPACED.match(word))
+        (likely if looks_named else others)[folded] = None
+    return [*likely, *(other for other in others if other not in likely)][:most]
+
+
+def occurs(name: str, folded_text: str) -> bool:
+    """Whether a name stands in an already folded text, as whole words where the script has words."""
+    folded = fold(name)
+    if not folded:
+        return False
+    if _UNSPACED.search(folded):
+        return folded in folded_text
+    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", folded_text) is not None
+
+
+_SOUNDS = (
+    ("ph", "f"),
+    ("ck", "k"),
+    ("c", "k"),
+    ("q", "k"),
+    ("z", "s"),
+    ("y", "i"),
+    ("w", "v"),
+    ("th", "t"),
+    ("ee", "i"),
+)
+
+
+@lru_cache(maxsize=4096)
+def sound(word: str) -> str:
+    """A rough spelling by ear of one folded word: Marc and Mark, Sofia and Sophia, Jon and John come out the same."""
+    for spelled, heard in _SOUNDS:
+        word = word.replace(spelled, heard)
+    word = word[:1] + word[1:].replace("h", "")
+    word = re.sub(r"(.)\1+", r"\1", word)
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def spelled_alike(word: str) -> list[str]:
+    """Other spellings to search for one folded word; few, since each costs a search term."""
+    other: dict[str, None] = {}
+    for spelled, heard in (*_SOUNDS, *((heard, spelled) for spelled, heard in _SOUNDS)):
+        if spelled in word:
+            other[word.replace(spelled, heard)] = None
+    other[re.sub(r"(.)\1", r"\1", word)] = None
+    if word.endswith("e"):
+        other[word[:-1]] = None
+    other.pop(word, None)
+    return list(other)[:6]
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two names could be taken for each other: first words shared or of like sound, or a slip of one letter."""
+    mine, theirs = words(one), words(other)
+    if not mine or not theirs:
+        return False
+    if fold(one) == fold(other) or sound(mine[0]) == sound(theirs[0]):
+        return True
+    return len(mine) == len(theirs) and min(len(mine[0]), len(theirs[0])) > 3 and _one_slip(fold(one), fold(other))
+
+
+def _one_slip(one: str, other: str) -> bool:
+    """Whether one letter added, dropped, changed or swapped with its neighbour makes one of the other."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    left, right = one[start:], other[start:]
+    return (
+        left[1:] == right[1:]
+        or left[1:] == right
+        or left == right[1:]
+        or (len(left) > 1 and len(right) > 1 and left[0] == right[1] and left[1] == right[0] and left[2:] == right[2:])
+    )
+
+
+def key_for(name: str, taken: Iterable[str] = ()) -> str:
+    """A key made of a name: its folded words joined by hyphens, numbered when that key is taken."""
+    folded = "-".join(re.findall(r"[^\W_]+", fold(name)))[:80] or "unnamed"
+    used = set(taken)
+    if folded not in used:
+        return folded
+    number = 2
+    while f"{folded}-{number}" in used:
+        number += 1
+    return f"{folded}-{number}"

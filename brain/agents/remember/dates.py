@@ -1,0 +1,94 @@
+"""Dates as people say them, to the precision they say them, as KIP time points."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from brain.times import Timestamp, milliseconds, timestamp
+
+_DATE = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d{2})(?:-(?P<day>\d{2})"
+    r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,3})\d*)?)?"
+    r"(?P<zone>Z|[+-]\d{2}:?\d{2})?)?)?)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The instants a date may mean, both ends included."""
+
+    earliest: Timestamp
+    latest: Timestamp
+
+    @property
+    def point(self) -> Any:
+        """As an endpoint of `valid_time`: the instant, or a bound (§25.5)."""
+        if self.earliest == self.latest:
+            return self.earliest
+        return {"earliest": self.earliest, "latest": self.latest}
+
+    def not_after(self, limit: Timestamp) -> Span:
+        """The span without its part after `limit`, when it begins before: what was said to have begun has begun."""
+        return Span(self.earliest, limit) if self.earliest <= limit < self.latest else self
+
+
+def read_date(text: str) -> Span:
+    """The span of `2024`, `2024-03`, `2024-03-20`, `2024-03-20T15:00Z` and finer; without a zone it is UTC.
+
+    raises  ValueError with what is wrong, for a text of another form or a day that does not exist
+    """
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("write it as 2024, 2024-03, 2024-03-20 or 2024-03-20T15:00Z")
+    part = match.groupdict()
+    year, month, day = int(part["year"]), part["month"], part["day"]
+    if month is None:
+        return _between(datetime(year, 1, 1, tzinfo=UTC), datetime(year, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC))
+    if day is None:
+        last = calendar.monthrange(year, _month(int(month)))[1]
+        return _between(
+            datetime(year, int(month), 1, tzinfo=UTC), datetime(year, int(month), last, 23, 59, 59, 999_000, tzinfo=UTC)
+        )
+    start = datetime(year, int(month), int(day), tzinfo=UTC)
+    if part["hour"] is None:
+        return _between(start, start.replace(hour=23, minute=59, second=59, microsecond=999_000))
+    start = start.replace(hour=int(part["hour"]), minute=int(part["minute"]))
+    shift = _offset_ms(part["zone"])
+    if part["second"] is None:
+        return _between(start, start.replace(second=59, microsecond=999_000), shift)
+    fraction = int((part["fraction"] or "0").ljust(3, "0"))
+    start = start.replace(second=int(part["second"]), microsecond=fraction * 1000)
+    return _between(start, start, shift)
+
+
+def just_before(instant: Timestamp) -> Timestamp:
+    """One millisecond earlier."""
+    return timestamp(milliseconds(instant) - 1)
+
+
+def _month(number: int) -> int:
+    if not 1 <= number <= 12:
+        raise ValueError("month must be in 1..12")
+    return number
+
+
+def _offset_ms(zone: str | None) -> int:
+    if zone in (None, "Z"):
+        return 0
+    digits = zone.replace(":", "")
+    minutes = int(digits[1:3]) * 60 + int(digits[3:5])
+    return minutes * 60_000 * (1 if digits[0] == "+" else -1)
+
+
+def _between(start: datetime, end: datetime, shift_ms: int = 0) -> Span:
+    return Span(_stamp(start, shift_ms), _stamp(end, shift_ms))
+
+
+def _stamp(moment: datetime, shift_ms: int) -> Timestamp:
+    seconds = calendar.timegm(moment.timetuple())
+    return timestamp(seconds * 1000 + moment.microsecond // 1000 - shift_ms)
