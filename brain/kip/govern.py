@@ -67,7 +67,7 @@ def preset_session(
 
 
 def authorization_view(session: Session) -> str:
-    """An opaque name of what a session may see and do: equal for equal authority, different otherwise (§27.1, §36.1)."""
+    """An opaque name of what a session may see and do: equal for equal authority, else different (§27.1, §36.1)."""
     held = digest([session.principal_id, sorted(session.permissions), sorted(session.actors)])
     return f"view:{held.removeprefix('sha256:')[:32]}"
 

@@ -1,0 +1,118 @@
+"""What this engine offers, name by name (KIP 2.0 §67): the one table behind DESCRIBE CAPABILITIES and `requires`.
+
+A name is supported only when its behavior is built and tested. Turning one on means building it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brain.kip.context import Limits, Session
+
+CONFORMANCE_LEVEL = "KIP-Core"
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One feature.
+
+    is_supported  whether it is built
+    note          what it does, or why it is not there
+    needs         permissions of which a caller has to hold all to use it
+    """
+
+    is_supported: bool
+    note: str
+    needs: frozenset[str] = field(default_factory=frozenset)
+
+
+def _on(note: str, *needs: str) -> Capability:
+    return Capability(is_supported=True, note=note, needs=frozenset(needs))
+
+
+def _off(note: str) -> Capability:
+    return Capability(is_supported=False, note=note)
+
+
+REGISTRY: Mapping[str, Capability] = {
+    "artifacts": _off("Artifacts travel inside a request; there are no handles and no upload."),
+    "atomic_batch": _off("Each operation is its own transaction; put clauses that belong together into one MUTATE."),
+    "capsule_export": _off("Memory is not exported as Capsules."),
+    "capsule_import": _off("Capsules are neither checked nor taken in."),
+    "capsule_signatures": _off("There are no Capsules to sign."),
+    "change_stream": _on("HISTORY and CHANGES give every commit's envelope.", "read_history"),
+    "derive_permission": _off("Deriving needs the permissions of what it writes and no other."),
+    "draft_vocabulary": _on("DEFINE adds Predicates and Concept Types to the Space's drafts.", "propose_schema"),
+    "durable_brain_runtime": _off("Watches and actions are not run by this service."),
+    "exposure_log": _off("What a recall showed or used is not logged."),
+    "filtered_delivery": _off("CHANGES gives whole envelopes."),
+    "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read_history"),
+    "historical_search": _off("The search index knows the present only."),
+    "hybrid_search": _off("There is no embedder to combine keywords with."),
+    "idempotency_retention": _on("Outcomes are kept under their idempotency key for the stated time."),
+    "identity_repair": _off("A merge cannot be withdrawn."),
+    "kip1_migration": _off("KIP 1.x data is not read."),
+    "memory_interface": _off("The binding memory_basic is described, and its requests are not served yet."),
+    "prospective_trials": _off("Skills are not put on trial."),
+    "receiver_fencing": _off("Nothing is dispatched, so no receiver checks a fence."),
+    "record_outcome_permission": _off("Outcome Evidence needs the permission to create and no other."),
+    "recording_repair": _off("A wrong recording is corrected by Evidence correction or retraction."),
+    "search_index_freshness": _on("The index changes in the transaction of the write.", "search"),
+    "semantic_search": _off("There is no embedder."),
+    "serializable_isolation": _on("A Space has one writer at a time."),
+    "signed_receipts": _off("Receipts carry a digest and no signature."),
+    "streaming": _off("An answer is one response."),
+    "watch_evaluation": _off("Watch conditions are kept and not evaluated."),
+    "weighted_projection": _off("No policy weighs trust."),
+}
+"""The names of the registry of §67.4."""
+
+LOCAL: Mapping[str, Capability] = {
+    "belief_slot": _on("BELIEF SLOT weighs the values of one slot.", "project"),
+    "draft_hints": _on("An unknown name is answered with the nearest known ones."),
+    "dependency_validity": _on("A derived claim is only as good as the versions it pins.", "project"),
+    "ingestion_context": _on("A request can bring the observation its writes cite."),
+    "keyword_search": _on("SEARCH and the Search Pattern match words.", "search"),
+    "list_dependents": _on("LIST DEPENDENTS follows Activities from inputs to outputs.", "read"),
+    "materialized_projection": _on("Belief is worked out on every read; nothing is served from a cache."),
+    "payload_purge": _on("PURGE PAYLOAD takes the bytes and keeps the record.", "purge"),
+}
+"""Names of this engine's own; another engine may not know them."""
+
+
+def is_held(name: str) -> bool | None:
+    """Whether a capability a request requires is offered; None for a name nobody here knows."""
+    found = REGISTRY.get(name) or LOCAL.get(name)
+    return None if found is None else found.is_supported
+
+
+def describe(session: Session, limits: Limits) -> dict[str, dict[str, Any]]:
+    """The registry's names with `supported`, `available` to this caller, `note`, and `value` where one is defined."""
+    return _shown(REGISTRY, session, values(limits))
+
+
+def describe_local(session: Session) -> dict[str, dict[str, Any]]:
+    """The same for this engine's own names."""
+    return _shown(LOCAL, session, {})
+
+
+def values(limits: Limits) -> dict[str, Any]:
+    """What the capabilities with a value are set to."""
+    return {
+        "idempotency_retention": {"seconds": limits.idempotency_retention_ms // 1000},
+        "search_index_freshness": {"mode": "synchronous"},
+    }
+
+
+def _shown(table: Mapping[str, Capability], session: Session, values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {
+            "supported": capability.is_supported,
+            "available": capability.is_supported and capability.needs <= session.permissions,
+            "note": capability.note,
+            **({"value": values[name]} if name in values else {}),
+        }
+        for name, capability in table.items()
+    }
