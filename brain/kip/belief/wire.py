@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from brain.ids import canonical_json
 from brain.kip.belief.explain import explanation, group_to_wire
 from brain.kip.belief.identity import Identity
 from brain.kip.belief.intervals import earliest
@@ -16,12 +14,15 @@ from brain.kip.belief.model import Dependency, Precedence, RootGroup, Side, Slot
 from brain.kip.belief.policies import SCORE_SEMANTICS
 from brain.kip.belief.request import BeliefRequest
 from brain.kip.belief.weigh import slot_status
-from brain.kip.context import Run, Session
+from brain.kip.context import Run
+from brain.kip.govern import authorization_view
 from brain.store.base import Document, ElementId, element_number
 from brain.times import Timestamp
 
 TRUST_VERSION = "0"
 """Version of the protected trust state: no trust record exists, so none weighs on anything yet."""
+
+_view = lru_cache(maxsize=256)(authorization_view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,24 +143,13 @@ def projection_basis(run: Run, request: BeliefRequest, identity: Identity) -> di
         "identity_version": control.get("version", len(identity)),
         "policy": {"id": request.policy.id, "version": request.policy.version},
         "trust_version": TRUST_VERSION,
-        "authorization_view": authorization_view(run.session),
+        "authorization_view": _view(run.session),
         "context_refs": list(request.context_refs),
         "purpose": request.purpose,
         "risk": request.risk,
         "valid_at": request.valid_at,
         "next_invalid_at": None,
     }
-
-
-def authorization_view(session: Session) -> str:
-    """An opaque name of what the caller may see: equal for equal rights, and nothing can be read out of it."""
-    return _view(session.principal_id, session.permissions, session.actors)
-
-
-@lru_cache(maxsize=1024)
-def _view(principal_id: str, permissions: frozenset[str], actors: frozenset[ElementId]) -> str:
-    rights = canonical_json([principal_id, sorted(permissions), sorted(actors)])
-    return "view:" + hashlib.sha256(rights).hexdigest()[:32]
 
 
 def dependency_to_wire(dependency: Dependency, basis: Document) -> dict[str, Any]:
