@@ -154,7 +154,11 @@ class World:
         pins = [pin["id"] for group in groups for pin in group["pins"]]
         basis = {"basis_seq": 1, "groups": list(groups), **members.pop("basis", {})}
         return self.activity(
-            members.pop("class_", "inference"), pins, [derived], facets={"kip://p@1.0.0/DependencyBasis": basis}, **members
+            members.pop("class_", "inference"),
+            pins,
+            [derived],
+            facets={"kip://p@1.0.0/DependencyBasis": basis},
+            **members,
         )
 
     def pin(self, element_id: ElementId, **members: Any) -> dict[str, Any]:
@@ -233,7 +237,12 @@ class World:
         return self.project([triple], **epistemic)[0]
 
     def project(
-        self, targets: Sequence[ElementId | GroundTriple], *, at: str = NOW, session: Session | None = None, **epistemic: Any
+        self,
+        targets: Sequence[ElementId | GroundTriple],
+        *,
+        at: str = NOW,
+        session: Session | None = None,
+        **epistemic: Any,
     ) -> list[Projected]:
         with self.run(session=session, limits=epistemic.pop("limits", Limits())) as run:
             return project_propositions(run, BeliefRequest.parse(run, epistemic, day(at)), targets)
