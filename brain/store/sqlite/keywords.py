@@ -134,8 +134,13 @@ def search(run: Run, query: SearchQuery) -> list[Hit]:
 def rebuild(connection: apsw.Connection) -> None:
     """Make the whole index anew from the present versions, within the open transaction."""
     connection.execute("DELETE FROM posting; DELETE FROM corpus")
-    rows_after = "SELECT eid, json(body) FROM element WHERE eid > ? ORDER BY eid LIMIT ?"
-    page: list[Any] = [(0,)]
-    while page := connection.execute(rows_after, (page[-1][0], _REBUILD_PAGE)).fetchall():
+    after = 0
+    while True:
+        page: list[Any] = connection.execute(
+            "SELECT eid, json(body) FROM element WHERE eid > ? ORDER BY eid LIMIT ?", (after, _REBUILD_PAGE)
+        ).fetchall()
+        if not page:
+            return
         elements = ((eid, Element(id_of(eid), kind_of(eid), orjson.loads(body))) for eid, body in page)
         reindex(connection.executemany, [(eid, None, found_by(element)) for eid, element in elements])
+        after = page[-1][0]

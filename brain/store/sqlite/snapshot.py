@@ -283,8 +283,8 @@ def _range(kind: Kind, after: int = 0) -> dict[str, Any]:
 
 
 def integers(values: Iterable[int]) -> Any:
-    """Integers as a binding for `carray`."""
-    return apsw.carray(array("q", values))
+    """Element integers as a binding for `carray`, which takes no empty array; no element is 0."""
+    return apsw.carray(array("q", values) or array("q", [0]))
 
 
 def _element(body: str) -> Element:

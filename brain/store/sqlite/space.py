@@ -92,6 +92,7 @@ class SqliteSpace:
         if not self._writer_lock.acquire(timeout=patience_ms / 1000):
             raise errors.SerializationConflict("Other writers kept the Space busy for too long.")
         try:
+            self._check_open()
             connection = self._writer
             waited_ms = round((time.monotonic() - started) * 1000)
             wait_for_locks(connection, max(0, patience_ms - waited_ms))
@@ -155,10 +156,13 @@ class SqliteSpace:
             raise
         return connection
 
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise SpaceMissing(f"{self.space_id} is closed here")
+
     def _take_reader(self) -> apsw.Connection:
         with self._idle_lock:
-            if self._is_closed:
-                raise SpaceMissing(f"{self.space_id} is closed")
+            self._check_open()
             if self._idle:
                 return self._idle.pop()
         connection = self._open_file()
