@@ -142,6 +142,7 @@ class Answer:
     context      members of the operation's result context (§50) beyond what the pipeline adds by itself
     bound        for FIND, per result row: the ids of the elements that bound it, the row's possible citations
     warnings     disclosures that do not change the result
+    counted      for a mutation that sweeps: `matched` targets after the cap, and `updated` ones (§58.4)
     """
 
     result: Json
@@ -149,6 +150,7 @@ class Answer:
     context: Document = field(default_factory=dict)
     bound: tuple[frozenset[ElementId], ...] = ()
     warnings: tuple[Document, ...] = ()
+    counted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,33 +84,32 @@ def permit(session: Session, permission: str, element: Element | None = None) ->
         )
 
 
-def permit_assertion_by(session: Session, actor: ElementId, self_identity: ElementId | None) -> None:
-    """May this session write a claim of `actor`? (§28.4)
+def assertion_permission(session: Session, actor: ElementId, self_identity: ElementId | None) -> str:
+    """The permission a claim of `actor` needs from this session (§28.4).
 
     A bound actor needs `assert`, any other `record_attributed_assertion`; the Space's self is reserved for the
     principals bound to it, so that speaking as it without the binding needs `assert_as_actor`.
     """
     if actor in session.actors:
-        permit(session, "assert")
-    elif actor == self_identity:
-        if "assert_as_actor" not in session.permissions:
-            raise errors.ActorBindingRequired(
-                f"Only a principal bound to {actor} may write claims of it.", details={"actor": actor}
-            )
-    else:
-        permit(session, "record_attributed_assertion")
+        return "assert"
+    if actor != self_identity:
+        return "record_attributed_assertion"
+    if "assert_as_actor" not in session.permissions:
+        raise errors.ActorBindingRequired(
+            f"Only a principal bound to {actor} may write claims of it.", details={"actor": actor}
+        )
+    return "assert_as_actor"
 
 
-def permit_withdrawal(session: Session, assertion: Element, actor: ElementId, *, superseding: bool) -> None:
-    """May this session retract or supersede this claim? (§14.1, §57.3, §57.4)
+def withdrawal_permission(session: Session, assertion: Element, actor: ElementId, *, superseding: bool) -> str:
+    """The permission to retract or supersede this claim (§14.1, §57.3, §57.4).
 
     One's own claims are those of a bound actor and those this principal recorded itself. Others' may only be withdrawn
     by a principal that may speak as any actor.
     """
     recorded_here = assertion.body["_system"]["origin"]["principal_id"] == session.principal_id
     if actor in session.actors or recorded_here:
-        permit(session, "supersede_own" if superseding else "retract_own", assertion)
-    elif "assert_as_actor" not in session.permissions:
-        if superseding:
-            permit(session, "assert_as_actor", assertion)
+        return "supersede_own" if superseding else "retract_own"
+    if "assert_as_actor" not in session.permissions and not superseding:
         raise errors.RetractionNotAuthorized(details={"element": assertion.id})
+    return "assert_as_actor"

@@ -1,20 +1,206 @@
-"""From a request to its answer: start reading the engine here."""
+"""From a request to its answer: start reading the engine here.
+
+`Engine.execute` is the whole way: strict JSON, the envelope's shape, each operation parsed and judged, then run one by
+one or all in one transaction. Reading is `read.run_find` and `describe.run_meta`, writing is `write.run_kml`; what stands
+around them (transactions, keys, receipts) is in `operate.py` and `commit.py`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+import threading
+import traceback
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from brain.kip.context import Limits, Outcome, Session
-from brain.store.base import SpaceStore
-from brain.times import Clock
+import structlog
+
+from brain import errors
+from brain.kip import ast, capabilities, respond, strict_json
+from brain.kip.context import Answer, Limits, Outcome, Run, Session
+from brain.kip.envelope import Request, read_request
+from brain.kip.operate import Operator, skipped
+from brain.kip.parser import parse
+from brain.kip.prepare import Prepared, prepare
+from brain.kip.resolve import Binder
+from brain.kip.schema import Environment
+from brain.kip.write import run_kml
+from brain.store.base import Document, Snapshot, SpaceStore, Transaction
+from brain.times import Clock, Seq
+
+if TYPE_CHECKING:
+    from brain.kip.library import PackageLibrary
+
+_KEYS = ("kip.engine", "keys")
+_ENVIRONMENTS = 64
+_HOST = Session(principal_id="kip:principal:system", channel="host")
+
+_log = structlog.get_logger(__name__)
 
 
 class Engine:
     """The KIP engine of one Space. Thread-safe and synchronous."""
 
-    def __init__(self, space: SpaceStore, library: Any, *, clock: Clock, limits: Limits | None = None) -> None:
-        raise NotImplementedError
+    def __init__(
+        self, space: SpaceStore, library: PackageLibrary, *, clock: Clock, limits: Limits | None = None
+    ) -> None:
+        self.space = space
+        self.library = library
+        self.clock = clock
+        self.limits = limits or Limits()
+        self.space_uri = f"kip:space:{space.space_id}"
+        self.cursor_key = _cursor_key(space)
+        self._environments: dict[int, Environment] = {}
+        self._lock = threading.Lock()
 
-    def execute(self, request: object, session: Session) -> Outcome:
-        """Run a request envelope (§70 to §84) and answer with a response envelope; never raises a KipError."""
-        raise NotImplementedError
+    @staticmethod
+    def birth_controls(library: PackageLibrary, packages: Iterable[str] = ()) -> dict[str, Document]:
+        """The control documents of a new Space with these packages active, for `Store.create`: its first commit is 1."""
+        return {"schema": library.birth(packages), "identity": {"version": 0, "self": None, "decisions": {}}}
+
+    def execute(self, request: Mapping[str, Any] | bytes | str, session: Session) -> Outcome:
+        """Run a request envelope (§70 to §84) and answer with a response envelope; never raises a KipError.
+
+        request  JSON text, or the object it states
+        """
+        raw: Any = request
+        try:
+            if isinstance(request, (bytes, str)):
+                raw = strict_json.read(request)
+            else:
+                strict_json.check(raw)
+            envelope = read_request(raw, self.limits)
+            self._require(envelope)
+            prepared = prepare(envelope, session)
+            return self._run(envelope, prepared, session)
+        except errors.KipError as error:
+            return Outcome(respond.refused(error, raw), ())
+        except Exception as error:  # noqa: BLE001 - a defect is answered and logged, without content
+            return Outcome(respond.refused(self.report(error), raw), ())
+
+    def run(
+        self,
+        command: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        session: Session = _HOST,
+        **envelope: Any,
+    ) -> Outcome:
+        """Execute one command, for hosts and tests; `envelope` takes further members of the request."""
+        operation = {"command": command, "parameters": dict(parameters or {})}
+        return self.execute({"kip": "2.0", "operations": [operation], **envelope}, session)
+
+    def _run(self, request: Request, prepared: list[Prepared], session: Session) -> Outcome:
+        operator = Operator(self, request, session)
+        if request.mode == "atomic":
+            done = operator.all_or_none(prepared)
+        else:
+            done = []
+            for place, entry in enumerate(prepared):
+                stopped = request.mode == "sequence" and request.on_error == "stop"
+                if stopped and any(one.result["status"] == "failed" for one in done):
+                    done.append(skipped(entry))
+                else:
+                    done.append(operator.one(entry, part=place if len(prepared) > 1 else None))
+        response = respond.response(
+            [one.result for one in done],
+            request_id=request.request_id,
+            execution=request.execution,
+            space_uri=self.space_uri,
+            environment_version=operator.environment_version,
+            receipt=operator.receipt,
+            outcome_unknown=operator.outcome_unknown,
+        )
+        return Outcome(response, tuple(one.trace for one in done))
+
+    # --- what the operations of a request are run with ----------------------------------------------------------------
+
+    def answer(self, statement: ast.Statement | None, run: Run) -> Answer:
+        """What a statement that reads answers."""
+        from brain.kip.describe import run_meta
+        from brain.kip.read import run_find
+
+        if isinstance(statement, ast.Find):
+            return run_find(statement, run)
+        return run_meta(statement, run)  # type: ignore[arg-type]
+
+    def preview(self, statement: ast.Preview, run: Run, tx: Transaction) -> Answer:
+        """What a KML text would do, tried in a transaction that the caller undoes."""
+        from brain.kip.describe.artifacts import previewed
+
+        text = Binder.of(run).text(statement.value, "PREVIEW KML")
+        try:
+            inner: Any = parse(text)
+            answer, write_set = run_kml(inner, run, tx)
+        except errors.KipError as error:
+            return previewed(error)
+        return previewed(answer, write_set)
+
+    def environment(self, snapshot: Snapshot) -> Environment:
+        """The vocabulary as of a snapshot; each version is worked out once."""
+        document = snapshot.control("schema")
+        if document is None:
+            raise errors.HistoricalSchemaUnavailable()
+        version = int(document["version"])
+        found = self._environments.get(version)
+        if found is None:
+            found = Environment.load(document, self.library)
+            with self._lock:
+                while len(self._environments) >= _ENVIRONMENTS:
+                    del self._environments[next(iter(self._environments))]
+                self._environments[version] = found
+        return found
+
+    def read_seq(self, prepared: Prepared, token: str | None) -> Seq | None:
+        """The sequence a read is pinned to, by AS OF SEQ, by its cursor or by a snapshot token; None for the head."""
+        if isinstance(prepared.statement, ast.Find):
+            from brain.kip.read import pinned_seq
+
+            pinned = pinned_seq(prepared.statement, prepared.operation.parameters, self.cursor_key)
+            if pinned is not None:
+                return pinned
+        return None if token is None else self._token_seq(token)
+
+    def report(self, error: Exception) -> errors.InternalError:
+        """Log a defect by its kind and place, without any content, and give the error a caller sees."""
+        frames = traceback.extract_tb(error.__traceback__)
+        place = [f"{frame.filename.rpartition('brain/')[2]}:{frame.lineno}" for frame in frames[-6:]]
+        _log.error("kip.fault", kind=type(error).__name__, place=place, space=self.space.space_id)
+        return error if isinstance(error, errors.InternalError) else errors.InternalError()
+
+    def _require(self, request: Request) -> None:
+        """The Space a request names, and the capabilities it cannot do without (§5.5, §67.4)."""
+        space_id, uri = request.space.get("id"), request.space.get("uri")
+        if space_id not in (None, self.space.space_id, self.space_uri) or uri not in (None, self.space_uri):
+            raise errors.NotFoundOrNotVisible("This is not the Space the request names.")
+        for name, wanted in request.requires.items():
+            held = capabilities.is_held(name)
+            if held is None or not isinstance(wanted, bool) or wanted != held:
+                raise errors.UnsupportedCapability(
+                    f"The request requires {name} to be {wanted}, which is not so here.",
+                    details={"capability": name, "required": wanted, "offered": held},
+                )
+
+    def _token_seq(self, token: str) -> Seq:
+        prefix = f"kip:snapshot:{self.space_uri}:"
+        try:
+            text = bytes.fromhex(token).decode("ascii")
+        except ValueError:
+            text = ""
+        number = text.removeprefix(prefix)
+        if not text.startswith(prefix) or not number.isdigit():
+            raise errors.CursorInvalid("This is no snapshot token of this Space.")
+        return int(number)
+
+
+def _cursor_key(space: SpaceStore) -> bytes:
+    """The Space's own key for cursors, made on first use and the same in every process."""
+    with space.snapshot() as snapshot:
+        found = snapshot.get(*_KEYS)
+    if found is None:
+        with space.transaction() as tx:
+            found = tx.get(*_KEYS)
+            if found is None:
+                found = {"cursor": secrets.token_hex(32)}
+                tx.set(*_KEYS, found)
+    return bytes.fromhex(str(found["cursor"]))

@@ -1,0 +1,100 @@
+"""JSON as KIP takes it (KIP 2.0 §9.3, §70.2): UTF-8, no name twice, whole characters, numbers judged by their digits."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from brain import errors
+from brain.ids import MAX_SAFE_INTEGER
+from brain.kip.lexer import number_value
+from brain.kip.tokens import Fault
+
+_NESTING = 128
+
+
+def read(text: bytes | str) -> Any:
+    """The value a JSON text states.
+
+    raises  InvalidRequestEnvelope when it is not strict JSON; numbers are checked before they are rounded
+    """
+    try:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = json.loads(
+            decoded,
+            object_pairs_hook=_object,
+            parse_int=_number,
+            parse_float=_number,
+            parse_constant=_constant,
+        )
+    except UnicodeDecodeError as error:
+        raise errors.InvalidRequestEnvelope(
+            "The request is not UTF-8.", hint="Send the text encoded as UTF-8."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise errors.InvalidRequestEnvelope(
+            f"The request is not JSON: {error.msg}.", details={"line": error.lineno, "column": error.colno}
+        ) from error
+    except RecursionError as error:
+        raise errors.InvalidRequestEnvelope("The request is nested too deeply.") from error
+    check(value)
+    return value
+
+
+def check(value: Any, depth: int = 0) -> None:
+    """Refuse a value that strict JSON could not carry: a caller in the same process hands in Python objects."""
+    if depth > _NESTING:
+        raise errors.InvalidRequestEnvelope("The request is nested too deeply.")
+    if value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+            raise errors.InvalidRequestEnvelope(
+                "A string of the request holds half of a surrogate pair.", hint="Send whole Unicode characters."
+            )
+    elif isinstance(value, int):
+        if abs(value) > MAX_SAFE_INTEGER:
+            raise _unsafe(value)
+    elif isinstance(value, float):
+        if not math.isfinite(value) or (value.is_integer() and abs(value) > MAX_SAFE_INTEGER):
+            raise _unsafe(value)
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            if not isinstance(name, str):
+                raise errors.InvalidRequestEnvelope("The names in a JSON object are strings.")
+            check(name)
+            check(item, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            check(item, depth + 1)
+    else:
+        raise errors.InvalidRequestEnvelope(f"{type(value).__name__} is no JSON value.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise errors.InvalidRequestEnvelope(f"The name {twice!r} stands twice in one object.")
+    return result
+
+
+def _number(token: str) -> int | float:
+    value = number_value(token)
+    if isinstance(value, Fault):
+        raise errors.InvalidRequestEnvelope(f"{token[:40]}: {value.message}.", hint=value.hint)
+    return value
+
+
+def _constant(token: str) -> Any:
+    raise errors.InvalidRequestEnvelope(f"{token} is no JSON number.")
+
+
+def _unsafe(value: float) -> errors.InvalidRequestEnvelope:
+    return errors.InvalidRequestEnvelope(
+        f"The number {value} lies outside what JSON carries exactly.",
+        hint=f"Whole numbers go from -{MAX_SAFE_INTEGER} to {MAX_SAFE_INTEGER}; write larger ones as strings.",
+    )

@@ -1,0 +1,301 @@
+"""The tentative state a statement builds: working copies of elements, handles, and look-ups that see both it and the
+transaction underneath (KIP 2.0 §32.5, §32.6, §53)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brain import errors
+from brain.ids import lineage_of, object_key
+from brain.kip import govern
+from brain.kip.context import Run
+from brain.kip.write.planes import NO_VALUE, same
+from brain.store.base import Element, ElementId, Kind, Scan, Transaction, TupleScan
+from brain.times import Seq, Timestamp
+
+HELD_STATES = frozenset({"active", "archived", "merged", "tombstoned"})
+"""States in which a Concept still holds its key; a purged one has given it back."""
+
+
+class Broken(Exception):
+    """A clause uses the handle of another clause that failed; the other's error is the one to report."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A working copy of one element.
+
+    before      the element as the statement found it; None for one it creates
+    body        the new content, in wire shape, changed in place
+    claims      the final value each path was given in this statement; NO_VALUE for a removed one
+    client_key  of a creation that carries one
+    stands_for  a retried creation fills a draft that is compared with this earlier element and then dropped
+    stated      members whose default the engine supplies and that this creation wrote out
+    """
+
+    id: ElementId
+    kind: Kind
+    before: Element | None
+    body: dict[str, Any]
+    claims: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    client_key: str | None = None
+    stands_for: ElementId | None = None
+    stated: set[str] = field(default_factory=set)
+
+    @property
+    def state(self) -> str:
+        return str(self.body["_system"]["state"])
+
+    def claim(self, path: tuple[str, ...], value: Any) -> None:
+        """Demand a final value; a different demand for the same path is a conflict, whatever the order (§53.4)."""
+        if path in self.claims and not same(self.claims[path], value):
+            raise errors.DuplicateMutationTarget(
+                f"{'.'.join(path)} of {self.id} is given two different final values.",
+                details={"element": self.id, "path": ".".join(path)},
+            )
+        self.claims[path] = value
+
+    def put(self, path: tuple[str, ...], value: Any) -> None:
+        """Claim and write `body[path]`; NO_VALUE removes it."""
+        self.claim(path, value)
+        *parents, name = path
+        holders = [self.body]
+        for parent in parents:
+            if value is NO_VALUE and parent not in holders[-1]:
+                return
+            holders.append(holders[-1].setdefault(parent, {}))
+        if value is not NO_VALUE:
+            holders[-1][name] = value
+            return
+        holders[-1].pop(name, None)
+        for parent, holder, above in zip(reversed(parents), reversed(holders), reversed(holders[:-1]), strict=False):
+            if not holder:
+                del above[parent]
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What one transaction has changed so far, over all its statements.
+
+    seq, tx_id  of the commit this transaction will make
+    originals   every changed element as the transaction found it, None when it created it
+    asked       permissions the writes needed, which a replay of the outcome needs as well
+    """
+
+    seq: Seq
+    tx_id: str
+    originals: dict[ElementId, Element | None] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+
+
+class Workspace:
+    """One statement's tentative state over a transaction."""
+
+    def __init__(self, run: Run, tx: Transaction, ledger: Ledger, op_id: str | None = None) -> None:
+        self.run = run
+        self.tx = tx
+        self.ledger = ledger
+        self.environment = run.environment
+        self.op_id = op_id or ledger.tx_id
+        self.drafts: dict[ElementId, Draft] = {}
+        self.retries: list[Draft] = []
+        self.handles: dict[str, ElementId] = {}
+        self.broken: set[str] = set()
+        self.pending: dict[str, Callable[[], None]] = {}
+        self.controls: dict[str, dict[str, Any]] = {}
+        self.supplied: dict[ElementId, list[dict[str, Any]]] = defaultdict(list)
+        self.warnings: list[dict[str, Any]] = []
+        self.matched: int | None = None
+        self.erasing: set[ElementId] = set()
+        self._found: dict[ElementId, Element | None] = {}
+        self._client_keys: dict[tuple[Kind, str], ElementId] = {}
+        self._keys: dict[str, list[ElementId]] = defaultdict(list)
+        self._tuples: dict[tuple[str, str, str], ElementId] = {}
+        self._merges: dict[ElementId, ElementId] | None = None
+
+    @property
+    def now(self) -> Timestamp:
+        return self.run.now
+
+    def permit(self, permission: str, element: Element | None = None) -> None:
+        """Let a part of the write through, or raise NotAuthorized; what was asked is kept for replays."""
+        govern.permit(self.run.session, permission, element)
+        self.ledger.asked.add(permission)
+
+    # --- elements ---------------------------------------------------------------------------------------------------
+
+    def find(self, ids: Collection[ElementId]) -> None:
+        """Read several elements at once, so that later look-ups cost nothing."""
+        missing = [element_id for element_id in ids if element_id not in self._found and element_id not in self.drafts]
+        if missing:
+            found = self.tx.elements(missing)
+            self._found |= {element_id: found.get(element_id) for element_id in missing}
+
+    def element(self, element_id: ElementId) -> Element | None:
+        """An element as the transaction has it, without this statement's own changes."""
+        if element_id not in self._found:
+            self._found[element_id] = self.tx.elements([element_id]).get(element_id)
+        return self._found[element_id]
+
+    def body(self, element_id: ElementId) -> Mapping[str, Any] | None:
+        """An element's content with this statement's changes, None when there is no such element."""
+        draft = self.drafts.get(element_id)
+        if draft is not None:
+            return draft.body
+        found = self.element(element_id)
+        return found.body if found else None
+
+    def draft(self, element_id: ElementId) -> Draft:
+        """The working copy of an element that exists, made on first use."""
+        draft = self.drafts.get(element_id)
+        if draft is None:
+            found = self.element(element_id)
+            if found is None:
+                raise errors.NotFoundOrNotVisible(f"There is no element {element_id}.")
+            draft = Draft(element_id, found.kind, found, copy_json(found.body))
+            self.drafts[element_id] = draft
+        return draft
+
+    def create(self, kind: Kind, members: Mapping[str, Any], client_key: str | None = None) -> Draft:
+        """A draft for a new element, or, for a client key that is known, one to be compared with the earlier element.
+
+        Client keys are found in this transaction as well as in the Space, and stay when the element is purged (§7.5).
+        """
+        first = self._client_keys.get((kind, client_key)) if client_key else None
+        if first is None and client_key:
+            known = self.tx.by_client_key(kind, client_key)
+            first = known.id if known else None
+        element_id = first or self.tx.new_ids(kind, 1)[0]
+        draft = Draft(element_id, kind, None, self._blank(kind, element_id) | dict(members), client_key=client_key)
+        if first is not None:
+            draft.stands_for = first
+            self.retries.append(draft)
+            return draft
+        self.drafts[element_id] = draft
+        if client_key:
+            self._client_keys[kind, client_key] = element_id
+        return draft
+
+    def _blank(self, kind: Kind, element_id: ElementId) -> dict[str, Any]:
+        return {
+            "id": element_id,
+            "kind": kind.value,
+            "space_id": self.run.space_uri,
+            "governance": {"authority_class": "descriptive"},
+            "_system": {"state": "active"},
+        }
+
+    # --- identity ---------------------------------------------------------------------------------------------------
+
+    @property
+    def merges(self) -> dict[ElementId, ElementId]:
+        """Merged Concept to where it was merged, this statement's merges included."""
+        if self._merges is None:
+            self._merges = dict(self.tx.merges())
+        return self._merges
+
+    def canonical(self, element_id: ElementId) -> ElementId:
+        """Where an id leads through merges (§11.1)."""
+        merges = self.merges
+        while element_id in merges:
+            element_id = merges[element_id]
+        return element_id
+
+    def merged_alike(self, element_id: ElementId) -> frozenset[ElementId]:
+        """Every id that leads to the same element as this one."""
+        target = self.canonical(element_id)
+        if not self.merges:
+            return frozenset({target})
+        return frozenset({target, *(source for source in self.merges if self.canonical(source) == target)})
+
+    def identity(self) -> dict[str, Any]:
+        """The Space's identity document as this statement has it: version, self, merge decisions."""
+        if "identity" not in self.controls:
+            stored = self.tx.control("identity") or {}
+            return {"version": 0, "self": None, "decisions": {}, **stored}
+        return self.controls["identity"]
+
+    def note_reference(self, holder: ElementId, path: str, supplied: ElementId, resolved: ElementId) -> None:
+        """Keep what a write named when a merge led it elsewhere (§11.3)."""
+        if supplied == resolved:
+            return
+        identity = self.identity()
+        decision = identity["decisions"].get(supplied, {})
+        reference = {
+            "supplied": supplied,
+            "resolved": resolved,
+            "identity_version": identity["version"],
+            "path": path,
+            "op_id": self.op_id,
+        }
+        if "id" in decision:
+            reference["decision_id"] = decision["id"]
+        self.supplied[holder].append(reference)
+
+    # --- look-ups ---------------------------------------------------------------------------------------------------
+
+    def hold_key(self, draft: Draft, key: str) -> None:
+        """Let look-ups of this statement find a Concept under the key it is given."""
+        if draft.id not in self._keys[key]:
+            self._keys[key].append(draft.id)
+
+    def concepts_by_key(self, key: str, lineages: frozenset[str] | None) -> list[ElementId]:
+        """Concepts that hold a key, of these type lineages or of any, by number; purged ones hold none."""
+        stored = self.tx.scan(Scan(Kind.CONCEPT, lineages=lineages, states=HELD_STATES, key=key))
+        ids = []
+        for element in stored:
+            self._found.setdefault(element.id, element)
+            ids.append(element.id)
+        for element_id in self._keys.get(key, ()):
+            body = self.body(element_id)
+            if element_id not in ids and body is not None and self._is_of(body, lineages):
+                ids.append(element_id)
+        return ids
+
+    @staticmethod
+    def _is_of(body: Mapping[str, Any], lineages: frozenset[str] | None) -> bool:
+        return lineages is None or lineage_of(body["schema_ref"]) in lineages
+
+    def proposition(self, subject: Any, lineages: frozenset[str], value: Any) -> ElementId | None:
+        """The active Proposition of a tuple, in this statement or in the Space (§12.3)."""
+        predicate = min(lineages)
+        own = self._tuples.get((object_key(subject), predicate, object_key(value)))
+        if own is not None:
+            return own
+        found = self.tx.tuples(
+            TupleScan(
+                subjects=self._ends(subject),
+                predicates=lineages,
+                objects=self._ends(value),
+                states=frozenset({"active"}),
+            )
+        )
+        for element in found:
+            self._found.setdefault(element.id, element)
+        return found[0].id if found else None
+
+    def hold_tuple(self, subject: Any, lineages: frozenset[str], value: Any, element_id: ElementId) -> None:
+        """Let later clauses of this statement find a Proposition it creates."""
+        self._tuples[object_key(subject), min(lineages), object_key(value)] = element_id
+
+    def _ends(self, end: Any) -> frozenset[str]:
+        if isinstance(end, dict) and "id" in end:
+            return self.merged_alike(end["id"])
+        return frozenset({object_key(end)})
+
+
+def copy_json(value: Any) -> Any:
+    """A deep copy of a JSON value."""
+    if isinstance(value, Mapping):
+        return {name: copy_json(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [copy_json(item) for item in value]
+    return value
+
+
+def by_number(ids: Iterable[ElementId]) -> list[ElementId]:
+    """Ids in the order of an envelope and of a capped sweep: by kind letter, then by number."""
+    return sorted(set(ids), key=lambda element_id: (element_id[0], int(element_id[2:])))
