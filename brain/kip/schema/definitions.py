@@ -54,6 +54,10 @@ CORE_FIELDS: Mapping[str, Kind] = {
 """The reserved structural fields of Core, each with the kind whose elements carry it (§20.13)."""
 
 LITERAL_TYPES = frozenset({"boolean", "null", "number", "string"})
+"""Datatypes of Literals (§9.2)."""
+
+FIELD_TYPES = LITERAL_TYPES | {"array", "integer", "object", "timestamp"}
+"""Types a field of an attribute object or a Facet may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +288,9 @@ def _fields(symbol: Symbol, wire: Any) -> Mapping[str, Document]:
     for name, field in fields.items():
         if not isinstance(field, Mapping) or "type" not in field:
             raise _broken(symbol, f"fields.{name}", "is an object with a type")
-        kinds = field["type"]
-        if not isinstance(kinds, str) and not (_is_names(kinds) and kinds):
-            raise _broken(symbol, f"fields.{name}.type", "is a type name or an array of them")
+        types = [field["type"]] if isinstance(field["type"], str) else field["type"]
+        if not _is_names(types) or not types or not FIELD_TYPES.issuperset(types):
+            raise _broken(symbol, f"fields.{name}.type", f"is one of {', '.join(sorted(FIELD_TYPES))}, or several")
     return fields
 
 

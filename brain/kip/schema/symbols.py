@@ -172,4 +172,7 @@ def _shared(wanted: str, name: str) -> float:
     ours, theirs = set(_words(name)), set(_words(wanted))
     small = {"has", "is", "of", "in", "for", "to", "a", "the", "at", "by", "on"}
     ours, theirs = ours - small or ours, theirs - small or theirs
-    return 0.9 * len(ours & theirs) / max(len(ours | theirs), 1)
+    if not theirs:
+        return 0.0
+    common = len(ours & theirs)
+    return 0.45 * (common / len(ours | theirs) + common / len(theirs))
