@@ -42,7 +42,7 @@ def store_for(settings: Settings) -> Store:
 
     if settings.storage == "memory":
         return SqliteStore.in_memory()
-    return SqliteStore(settings.local_db_path, synchronous=settings.sqlite_synchronous)
+    return SqliteStore(settings.local_db_path, durability=settings.sqlite_durability)
 
 
 def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store | None = None) -> Spaces:

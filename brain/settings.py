@@ -34,7 +34,7 @@ class Settings(BaseSettings):
         "local", description="`local` keeps one SQLite file per Space; `memory` forgets everything at exit."
     )
     local_db_path: Path = Field(Path("data"), description="Folder of the Space files when `STORAGE=local`.")
-    sqlite_synchronous: Literal["full", "normal"] = Field(
+    sqlite_durability: Literal["full", "normal"] = Field(
         "full", description="`full` survives power loss; `normal` survives only a killed process, and commits faster."
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+from brain import logs
+
 COMMANDS = {
     "suite": "run fixtures of the published engine suite",
     "oracle": "compare with recorded answers of the reference engine",
@@ -21,6 +23,7 @@ def main() -> int:
         for name, meaning in COMMANDS.items():
             print(f"  {name:<13} {meaning}")
         return 2
+    logs.configure("error", stream=sys.stderr)
     module = importlib.import_module(f"conformance.{sys.argv[1]}")
     code: int = module.main(sys.argv[2:])
     return code

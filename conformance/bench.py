@@ -193,7 +193,7 @@ def bench_service(size: int) -> None:
         with brain_server(folder=folder) as url:
             line("start to first 200 on /info", (time.perf_counter() - begun) * 1000)
             line("idle memory", resident_mb(url), unit="MB")
-        spaces = spaces_for(load_settings(local_db_path=folder / "spaces", sqlite_synchronous="normal"))
+        spaces = spaces_for(load_settings(local_db_path=folder / "spaces", sqlite_durability="normal"))
         space = spaces.create("bench", owner="bench", tier=6)
 
         def run(command: str, parameters: Mapping[str, Any]) -> Any:

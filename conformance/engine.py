@@ -26,7 +26,7 @@ class EngineAdapter:
 
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="brain-conformance-")
-        self._store: Store = SqliteStore(Path(self._folder.name), synchronous="normal")
+        self._store: Store = SqliteStore(Path(self._folder.name), durability="normal")
         self._clock = clock or SystemClock()
         self._space: SpaceStore | None = None
         self.engine: Engine
@@ -36,8 +36,8 @@ class EngineAdapter:
         if self._space is not None:
             self._space.close()
             self._store.delete(SPACE)
-        library = PackageLibrary.bundled()
-        refs = [package if isinstance(package, str) else library.add(package) for package in packages]
+        library = PackageLibrary()
+        refs = [package if isinstance(package, str) else library.install(package).ref for package in packages]
         controls = Engine.birth_controls(library, refs)
         self._space = self._store.create(SPACE, now_ms=self._clock.now_ms(), controls=controls)
         self.engine = Engine(self._space, library, clock=self._clock)
