@@ -259,9 +259,8 @@ def _bench_http(url: str) -> None:
 
 async def _bench_host_time(folder: Path) -> None:
     """What a formation costs beside its model call: dossier, prompt, compile, gate, commit, bookkeeping."""
-    from brain.agents.models import model_for
-
     from brain.agents.model import Model, ModelAnswer, ModelRequest
+    from brain.agents.models import model_for
     from brain.app import build
     from brain.service.brain import Caller
     from brain.service.inputs import FormationInput, MessageInput
