@@ -108,6 +108,8 @@ def _pairs(run: str) -> list[str]:
 
 def _forms(word: str) -> list[str]:
     """A word, or a compound as its parts and, when it is not too long to be one, whole."""
+    if word.isalnum():
+        return [_stem(word[:LONGEST_TERM])]
     word = _POSSESSIVE.sub("", word)
     parts = _PART.findall(word)
     forms = [_stem(part[:LONGEST_TERM]) for part in parts]

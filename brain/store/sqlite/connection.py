@@ -20,6 +20,9 @@ Durability = Literal["full", "normal"]
 _STEPS_BETWEEN_LOOKS = 10_000
 """Steps of SQLite's machine between two looks at a deadline: well under a millisecond."""
 
+_LOG_PAGES = 4_000
+"""Pages of the log after which a commit moves them into the file."""
+
 _LONGEST_NAP_S = 0.005
 
 
@@ -47,6 +50,9 @@ def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Conne
     # What is purged is overwritten, not only unlinked (§60.3).
     connection.pragma("secure_delete", True)
     connection.pragma("temp_store", "memory")
+    # Pages of several commits go into the file together; the log's own file does not stay larger than it has to.
+    connection.pragma("wal_autocheckpoint", _LOG_PAGES)
+    connection.pragma("journal_size_limit", _LOG_PAGES * 4096)
     return connection
 
 

@@ -21,13 +21,12 @@ from brain.store.search import (
     score,
     terms,
 )
+from brain.store.sqlite.conditions import among_symbols
 from brain.store.sqlite.keys import CODES, id_of, kind_of
 from brain.store.sqlite.state import json_list, json_text
 
 Write = Callable[[str, Sequence[Sequence[Any]]], Any]
 Run = Callable[[str, dict[str, Any]], Sequence[tuple[Any, ...]]]
-
-_OF_TYPES = " AND posting.type IN (SELECT id FROM symbol WHERE text IN (SELECT value FROM json_each(:types)))"
 
 # The wanted terms come first: the primary key of `posting` then serves each of them as one range.
 _RELEVANCE = "json_extract(wanted.value, '$[1]') * posting.times / (posting.times + :base + :slope * posting.size)"
@@ -113,8 +112,7 @@ def search(run: Run, query: SearchQuery) -> list[Hit]:
     }
     of_types = ""
     if query.lineages is not None:
-        of_types = _OF_TYPES
-        bindings["types"] = json_list(query.lineages)
+        of_types = " AND " + among_symbols("posting.type", query.lineages, "types", bindings)
     # Only several terms can find one element twice.
     relevance, grouped = (_RELEVANCE, "") if len(held) == 1 else (f"sum({_RELEVANCE})", " GROUP BY posting.eid")
     statement = f"SELECT posting.eid AS eid, {relevance} AS relevance FROM {_POSTINGS}{of_types}{grouped}"

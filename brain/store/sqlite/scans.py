@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brain.store.base import Element, Json, Kind, Scan
+from brain.store.sqlite.conditions import among, among_symbols
 from brain.store.sqlite.keys import CODES
-from brain.store.sqlite.state import json_list
 
-_TYPES = "type IN (SELECT id FROM symbol WHERE text IN (SELECT value FROM json_each(:types)))"
-_STATES = "state IN (SELECT value FROM json_each(:states))"
 _NUMBERS = "('integer', 'real')"
 
 Member = tuple[tuple[str, ...], str | int | float | bool]
@@ -48,14 +46,11 @@ def plan_scan(query: Scan) -> ScanPlan:
     conditions = []
     types = _types(query)
     if types is not None:
-        conditions.append(_TYPES)
-        plan.tally_where += f" AND {_TYPES}"
-        plan.bindings["types"] = json_list(types)
+        conditions.append(among_symbols("type", types, "types", plan.bindings))
         plan.index = "type"
     if query.states is not None:
-        conditions.append(_STATES)
-        plan.tally_where += f" AND {_STATES}"
-        plan.bindings["states"] = json_list(query.states)
+        conditions.append(among("state", query.states, "states", plan.bindings))
+    plan.tally_where = " AND ".join([plan.tally_where, *conditions])
     plan.is_tallied = not query.members
     for index, column, value in (
         ("name", "name", query.name),
@@ -68,8 +63,7 @@ def plan_scan(query: Scan) -> ScanPlan:
             plan.index = index
             plan.is_tallied = False
     if query.statuses is not None:
-        conditions.append("status IN (SELECT value FROM json_each(:statuses))")
-        plan.bindings["statuses"] = json_list(query.statuses)
+        conditions.append(among("status", query.statuses, "statuses", plan.bindings))
         plan.is_tallied = False
     members = _members(plan, query.members)
     if members:

@@ -116,8 +116,9 @@ def _first_format(connection: apsw.Connection) -> None:
         ) STRICT, WITHOUT ROWID;
     """)
     for name, (columns, present) in _INDEXES.items():
-        for table in ("element", "past"):
-            connection.execute(f"CREATE INDEX {table}_{name} ON {table} ({columns}) WHERE {present} IS NOT NULL")
+        # In `element` the key, which every index ends with, is the element; in `past` it has to be said.
+        for table, then in (("element", ""), ("past", ", eid")):
+            connection.execute(f"CREATE INDEX {table}_{name} ON {table} ({columns}{then}) WHERE {present} IS NOT NULL")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ into a scan: SQLite refuses the statement instead.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from heapq import merge
 from itertools import islice
 from typing import Any
@@ -33,9 +32,10 @@ from brain.store.base import (
 )
 from brain.store.rows import indexed_object
 from brain.store.sqlite import keywords
+from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
 from brain.store.sqlite.scans import ScanPlan, plan_scan
-from brain.store.sqlite.state import StateReader, json_list
+from brain.store.sqlite.state import StateReader
 from brain.times import Clock, Seq, Timestamp
 
 PAGE = 512
@@ -68,11 +68,9 @@ class SqliteSnapshot(StateReader):
     # --- elements -----------------------------------------------------------------------------------------------------
 
     def elements(self, ids: Collection[ElementId]) -> dict[ElementId, Element]:
-        eids = [eid for element_id in ids if (eid := eid_of(element_id)) is not None]
-        if not eids:
-            return {}
-        statement = self._versions("eid, json(body)", "eid IN carray(:eids)")
-        return {element.id: element for element in self._elements(statement, {"eids": integers(eids)})}
+        bindings: dict[str, Any] = {}
+        statement = self._versions("eid, json(body)", among_elements("eid", ids, "eids", bindings))
+        return {element.id: element for element in self._elements(statement, bindings)}
 
     def scan(self, query: Scan) -> Iterator[Element]:
         return islice(self._matching(plan_scan(query), query.after, query.limit), query.limit)
@@ -95,28 +93,26 @@ class SqliteSnapshot(StateReader):
         bindings: dict[str, Any] = _range(Kind.PROPOSITION)
         where, index = [_IN_KIND], ""
         if query.predicates is not None:
-            where.append("type IN (SELECT id FROM symbol WHERE text IN (SELECT value FROM json_each(:types)))")
-            bindings["types"] = json_list(query.predicates)
+            where.append(among_symbols("type", query.predicates, "types", bindings))
             index = "type"
         if query.objects is not None:
-            where.append("object_key IN (SELECT value FROM json_each(:objects))")
-            bindings["objects"] = json_list({indexed_object(key) for key in query.objects})
+            keys = {indexed_object(key) for key in query.objects}
+            where.append(among("object_key", keys, "objects", bindings))
             index = "object"
         if query.subjects is not None:
-            where.append("subject IN carray(:subjects)")
-            bindings["subjects"] = integers(eid for key in query.subjects if (eid := eid_of(key)) is not None)
+            where.append(among_elements("subject", query.subjects, "subjects", bindings))
             if query.objects is None or len(query.subjects) <= len(query.objects):
                 index = "subject"
         if query.states is not None:
-            where.append("state IN (SELECT value FROM json_each(:states))")
-            bindings["states"] = json_list(query.states)
+            where.append(among("state", query.states, "states", bindings))
         statement = self._versions("eid, json(body)", " AND ".join(where), index)
         return list(self._elements(statement + " ORDER BY eid", bindings))
 
     def assertions(self, about: Collection[ElementId]) -> list[Element]:
-        eids = integers(eid for element_id in about if (eid := eid_of(element_id)) is not None)
-        statement = self._versions("eid, json(body)", "proposition IN carray(:about)", "proposition")
-        return list(self._elements(statement + " ORDER BY eid", {"about": eids}))
+        bindings: dict[str, Any] = {}
+        where = among_elements("proposition", about, "about", bindings)
+        statement = self._versions("eid, json(body)", where, "proposition")
+        return list(self._elements(statement + " ORDER BY eid", bindings))
 
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:
         rows = self._rows("SELECT eid FROM client_key WHERE kind = ? AND client_key = ?", (CODES[kind], client_key))
@@ -140,15 +136,13 @@ class SqliteSnapshot(StateReader):
         bindings: dict[str, Any] = {"at": self._at, "mask": NUMBER_MASK}
         where = []
         if query.sources is not None:
-            where.append("source IN carray(:sources)")
-            bindings["sources"] = integers(eid for key in query.sources if (eid := eid_of(key)) is not None)
+            where.append(among_elements("source", query.sources, "sources", bindings))
         if query.fields is not None:
-            where.append("field IN (SELECT id FROM symbol WHERE text IN (SELECT value FROM json_each(:fields)))")
-            bindings["fields"] = json_list(query.fields)
+            where.append(among_symbols("field", query.fields, "fields", bindings))
         if query.targets is not None:
             # With sources at hand the primary key serves; a `+` keeps the other index out of it.
-            where.append(("+" if query.sources is not None else "") + "target IN carray(:targets)")
-            bindings["targets"] = integers(eid for key in query.targets if (eid := eid_of(key)) is not None)
+            target = "target" if query.sources is None else "+target"
+            where.append(among_elements(target, query.targets, "targets", bindings))
         condition = " AND ".join(where) or "TRUE"
         columns = "source, field, target, position, role"
         held = f"SELECT {columns} FROM edge WHERE {condition}"
@@ -280,11 +274,6 @@ _IN_KIND = "eid > :after AND eid < :end"
 
 def _range(kind: Kind, after: int = 0) -> dict[str, Any]:
     return {"after": first_of(kind, after) - 1, "end": end_of(kind)}
-
-
-def integers(values: Iterable[int]) -> Any:
-    """Element integers as a binding for `carray`, which takes no empty array; no element is 0."""
-    return apsw.carray(array("q", values) or array("q", [0]))
 
 
 def _element(body: str) -> Element:

@@ -38,13 +38,10 @@ class SqliteSpace:
         self._idle_lock = Lock()
         self._writer_lock = Lock()
         self._is_closed = False
+        self.instance_id = ""
         self._writer = self._open_file()
-        rows: Any = self._writer.execute("SELECT name, value FROM meta").fetchall()
-        meta: dict[str, str] = dict(rows)
+        meta = _meta(self._writer)
         self.instance_id = meta["instance"]
-        if meta["space"] != space_id:
-            self.close()
-            raise StoreFormatError(f"the file of {space_id!r} holds the Space {meta['space']!r}")
         if meta["analysis"] != str(ANALYSIS):
             self._rebuild_index()
         self._must_scrub = "scrub" in meta
@@ -144,13 +141,17 @@ class SqliteSpace:
             connection = connect(self._path, self._options)
         except apsw.CantOpenError as error:
             raise SpaceMissing(self.space_id) from error
+        except apsw.NotADBError as error:
+            raise StoreFormatError(f"the file of {self.space_id!r} is no database") from error
         try:
             if connection.pragma("application_id") != schema.APPLICATION_ID:
                 raise StoreFormatError(f"the file of {self.space_id!r} is no Space")
             schema.migrate(connection, self._options.clock.now_ms())
-        except apsw.NotADBError as error:
-            connection.close(True)
-            raise StoreFormatError(f"the file of {self.space_id!r} is no Space") from error
+            meta = _meta(connection)
+            if meta["space"] != self.space_id:
+                raise StoreFormatError(f"the file of {self.space_id!r} holds the Space {meta['space']!r}")
+            if self.instance_id not in ("", meta["instance"]):
+                raise SpaceMissing(f"{self.space_id} was deleted and made anew")
         except BaseException:
             connection.close(True)
             raise
@@ -212,6 +213,11 @@ class SqliteSpace:
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+
+def _meta(connection: apsw.Connection) -> dict[str, str]:
+    rows: Any = connection.execute("SELECT name, value FROM meta").fetchall()
+    return dict(rows)
 
 
 def _head(connection: apsw.Connection) -> Seq:

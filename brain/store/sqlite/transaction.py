@@ -14,8 +14,9 @@ from brain import errors
 from brain.store import rows
 from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind
 from brain.store.sqlite import keywords
+from brain.store.sqlite.conditions import integers
 from brain.store.sqlite.keys import CODES, NUMBER_MASK, eid_of, id_of, kind_of, known_eid
-from brain.store.sqlite.snapshot import SqliteSnapshot, integers
+from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.state import StateWriter, json_text
 from brain.times import Clock, Seq
 
