@@ -65,7 +65,7 @@ class Operator:
             if prepared.language == "KML":
                 done = self._write(prepared, part)
             elif isinstance(prepared.statement, ast.Preview) and prepared.statement.subject == "KML":
-                done = self._preview(prepared)
+                done = self._preview(prepared, prepared.statement)
             else:
                 done = self._read(prepared)
             return _named(done, prepared)
@@ -112,14 +112,13 @@ class Operator:
         trace = OperationTrace(prepared.statement, bound=answer.bound)
         return Done(respond.succeeded(answer, _context(run)), trace)
 
-    def _preview(self, prepared: Prepared) -> Done:
-        """PREVIEW KML: the statement runs in a transaction of which nothing is kept (§69.3)."""
-        assert isinstance(prepared.statement, ast.Preview)
+    def _preview(self, prepared: Prepared, statement: ast.Preview) -> Done:
+        """PREVIEW KML: the text runs in a transaction of which nothing is kept (§69.3)."""
         try:
             with self._transaction() as tx:
                 environment = self._environment(tx)
                 run = self._run(prepared, tx, environment)
-                answer = self.engine.preview(prepared.statement, run, tx)
+                answer = self.engine.preview(statement, run, tx)
                 raise _Undo
         except _Undo:
             return Done(respond.succeeded(answer, _context(run)), OperationTrace(prepared.statement))

@@ -1,8 +1,8 @@
 """From a request to its answer: start reading the engine here.
 
 `Engine.execute` is the whole way: strict JSON, the envelope's shape, each operation parsed and judged, then run one by
-one or all in one transaction. Reading is `read.run_find` and `describe.run_meta`, writing is `write.run_kml`; what stands
-around them (transactions, keys, receipts) is in `operate.py` and `commit.py`.
+one or all in one transaction. Reading is `read.run_find` and `describe.run_meta`, writing is `write.run_kml`; what
+stands around them (transactions, keys, receipts) is in `operate.py` and `commit.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Engine:
 
     @staticmethod
     def birth_controls(library: PackageLibrary, packages: Iterable[str] = ()) -> dict[str, Document]:
-        """The control documents of a new Space with these packages active, for `Store.create`: its first commit is 1."""
+        """The control documents of a new Space with these packages active, for `Store.create`; its first commit is 1."""
         return {"schema": library.birth(packages), "identity": {"version": 0, "self": None, "decisions": {}}}
 
     def execute(self, request: Mapping[str, Any] | bytes | str, session: Session) -> Outcome:

@@ -1,4 +1,4 @@
-"""JSON as KIP takes it (KIP 2.0 §9.3, §70.2): UTF-8, no name twice, whole characters, numbers judged by their digits."""
+"""JSON as KIP takes it (KIP 2.0 §9.3, §70.2): UTF-8, no name twice, whole characters, numbers judged by digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the final state of a plan is allowed (KIP 2.0 §32.3 phase 10): Core rules here, Schema's in kip/validate.py."""
+"""Whether the final state of a plan is allowed (KIP 2.0 §32.3): Core rules here, Schema's in `kip/validate.py`."""
 
 from __future__ import annotations
 

@@ -51,10 +51,10 @@ class EnsureProposition(Step[ast.EnsureProposition]):
             self.bind(name, self.proposition)
 
     def fill(self) -> None:
-        assert self.proposition is not None
-        draft = self.work.drafts.get(self.proposition)
-        before = draft.before if draft else self.work.element(self.proposition)
-        check_guards(self.work, before, self.proposition, self.clause.expect)
+        if self.proposition is not None:
+            draft = self.work.drafts.get(self.proposition)
+            before = draft.before if draft else self.work.element(self.proposition)
+            check_guards(self.work, before, self.proposition, self.clause.expect)
 
 
 class Assert(Step[ast.Assert]):

@@ -135,8 +135,8 @@ class UpsertConcept(Step[ast.UpsertConcept]):
                 details={"candidates": survivors},
             )
         body = work.body(survivors[0])
-        assert body is not None
-        if survivors[0] in holders and not _fits(work, body, {**selector, "key": None}):
+        differs = body is not None and not _fits(work, body, {**selector, "key": None})
+        if survivors[0] in holders and differs:
             raise errors.IdentityConflict(
                 f"{survivors[0]} has the key {selector['key']!r} and differs from the rest of MATCH.",
                 hint="MATCH on the key alone, or choose another key.",

@@ -93,8 +93,7 @@ def change_entry(before: Element | None, after: Element, environment: Environmen
     if before is not None:
         entry["old_version"] = before.version
     entry["new_version"] = after.version
-    if entry["op"] == "lifecycle":
-        assert before is not None
+    if entry["op"] == "lifecycle" and before is not None:
         entry["state"] = {"from": standing(before), "to": standing(after)}
     if refs := _refs(body, after, entry["op"]):
         entry["refs"] = refs

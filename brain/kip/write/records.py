@@ -178,7 +178,7 @@ def payload_of(value: Any) -> dict[str, Any]:
 
 
 def payload_digest(payload: Mapping[str, Any]) -> str | None:
-    """The digest of an inline payload: over the text's own bytes, else over canonical JSON. None for an external one."""
+    """The digest of an inline payload: over a text's own bytes, else over canonical JSON; None for an external one."""
     if payload.get("mode") != "inline":
         return None
     value = payload["inline"]

@@ -1,8 +1,8 @@
 """From what a write says to the element it means (KIP 2.0 §8, §11.3, §53.2).
 
-A reference is an id string, `{"id"}`, `{"type", "key"}`, a validated `{"canonical_id"}`, or a handle of the block. A name
-is never one: names may repeat. References to a merged Concept land on the one it was merged into, and the write keeps
-what was named.
+A reference is an id string, `{"id"}`, `{"type", "key"}`, a validated `{"canonical_id"}`, or a handle of the block. A
+name is never one: names may repeat. References to a merged Concept land on the one it was merged into, and the write
+keeps what was named.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def reference(
     holder, path  whose member the reference becomes, for the record of what was supplied
     kinds         admitted element kinds; None admits all
     raises        NotFoundOrNotVisible with the nearest candidates, IdentitySelectorRequired for a description,
-                  StructuralReferenceInvalid for an element of another kind, TypeMismatch for a value that is no reference
+                  StructuralReferenceInvalid for an element of another kind, TypeMismatch for what is no reference
     """
     supplied = named(work, value, path)
     resolved = work.canonical(supplied) if supplied.startswith("C-") else supplied

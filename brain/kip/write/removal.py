@@ -22,7 +22,6 @@ class SetRetention(TargetStep[ast.SetRetention]):
     """Assign the named members of the retention record; the others stay (§19.1)."""
 
     def fill(self) -> None:
-        session = self.work.run.session
         for draft in self.drafts():
             members = apply.assigned(Values(self.work, draft), self.clause.assignments)
             if "legal_hold" in members:
@@ -60,14 +59,14 @@ class Purge(TargetStep[ast.Purge]):
         elif self.policy == "deny_if_referenced":
             self._require_unreferenced()
         for draft in targets:
-            erase(self.work, draft)
+            erase(draft)
 
     def _require_unreferenced(self) -> None:
         holders = by_number(edge.source for edge in _references_to(self.work, self.work.erasing))
         if holders:
             raise errors.PurgeDenied(
                 f"{len(holders)} elements refer to what would be erased, {holders[0]} among them.",
-                hint='Add REFERENCE POLICY "tombstone_reference" or "authorized_cascade", or purge the references first.',
+                hint=f"Add REFERENCE POLICY with one of {', '.join(POLICIES)}, or purge the references first.",
                 details={"referenced_by": holders[:20], "count": len(holders)},
             )
 
@@ -108,14 +107,13 @@ class PurgePayload(TargetStep[ast.PurgePayload]):
             self.work.erasing.add(draft.id)
 
 
-def erase(work: Workspace, draft: Draft) -> None:
+def erase(draft: Draft) -> None:
     """Turn a working copy into the stub that stays: identity, kind, a digest, and what provenance needs (§60.3)."""
     body = draft.body
     content = {name: value for name, value in body.items() if name not in ("_system", "governance")}
     governance = dict(body["governance"])
     governance["content_digest"] = body.get("content_digest") or digest(content)
     governance["purged"] = True
-    governance["purge_tx"] = work.ledger.tx_id
     kept = {name: body[name] for name in _kept_members(draft.kind) if name in body}
     system = {**body["_system"], "state": "purged"}
     system.pop("input_references", None)

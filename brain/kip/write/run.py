@@ -9,6 +9,7 @@ from typing import Any
 from brain import errors
 from brain.kip import ast
 from brain.kip.context import Answer, Changed, Run, WriteSet
+from brain.kip.validate import TERMINAL_ACTIVITY
 from brain.kip.write import check
 from brain.kip.write.claims import Assert, EnsureProposition
 from brain.kip.write.concepts import CreateConcept, UpsertConcept
@@ -18,7 +19,7 @@ from brain.kip.write.merge import MergeConcept
 from brain.kip.write.planes import NO_VALUE, change_entry, changed_content, same, stamp
 from brain.kip.write.records import CreateRecord
 from brain.kip.write.removal import Purge, PurgePayload, SetRetention
-from brain.kip.write.rules import profile_rules
+from brain.kip.write.rules import dependency_basis, profile_rules
 from brain.kip.write.steps import Step
 from brain.kip.write.transition import Transition
 from brain.kip.write.update import Update
@@ -110,7 +111,7 @@ def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:
         faults += [(None, fault) for fault in _retry_faults(work)]
         faults += [(None, fault) for fault in check.final_state(work)]
     if not faults:
-        faults += [(None, fault) for fault in profile_rules(work, steps)]
+        faults += [(None, fault) for fault in profile_rules(work)]
     if len(work.drafts) > work.run.limits.plan_elements:
         raise errors.TransactionTooLarge(f"A transaction changes at most {work.run.limits.plan_elements} elements.")
     if faults:
@@ -140,14 +141,12 @@ def _retry_faults(work: Workspace) -> list[errors.KipError]:
     """ClientKeyConflict for every creation whose key stands for other content (§7.5, §52.1)."""
     faults: list[errors.KipError] = []
     for retry in work.retries:
-        assert retry.stands_for is not None
-        differing = _differing(retry, _as_created(work, retry.stands_for))
+        differing = _differing(retry, _as_created(work, retry.id))
         if differing:
             faults.append(
                 errors.ClientKeyConflict(
-                    f"The client key {retry.client_key!r} stands for {retry.stands_for}, whose "
-                    f"{', '.join(differing)} differ.",
-                    details={"element": retry.stands_for, "differing": differing},
+                    f"The client key {retry.client_key!r} stands for {retry.id}, whose {', '.join(differing)} differ.",
+                    details={"element": retry.id, "differing": differing},
                 )
             )
     return faults
@@ -158,10 +157,7 @@ def _as_created(work: Workspace, element_id: ElementId) -> Mapping[str, Any]:
     own = work.drafts.get(element_id)
     if own is not None and own.before is None:
         return own.body
-    versions = work.tx.versions(element_id)
-    found = versions[0][1] if versions else work.element(element_id)
-    assert found is not None
-    return found.body
+    return work.tx.versions(element_id)[0][1].body
 
 
 def _differing(retry: Draft, first: Mapping[str, Any]) -> list[str]:
@@ -232,7 +228,7 @@ def _finish(work: Workspace) -> frozenset[ElementId]:
     for draft in work.drafts.values():
         if draft.kind is Kind.ACTIVITY and draft.state != "purged":
             before = draft.before.body.get("status") if draft.before else None
-            if draft.body["status"] in check.TERMINAL and before not in check.TERMINAL:
+            if draft.body["status"] in TERMINAL_ACTIVITY and before not in TERMINAL_ACTIVITY:
                 finished.add(draft.id)
         elif draft.kind is Kind.ASSERTION and draft.before is None and draft.body["mode"] == "inferred":
             cited = [citation["id"] for citation in draft.body.get("evidence", ())]
@@ -258,6 +254,21 @@ def _capture_versions(work: Workspace, sealed: Sequence[Element], finished: froz
                     versions[element_id] = found.version
             if versions:
                 system[f"{name[:-1]}_versions"] = versions
+        if dependency_basis(element.body) is not None:
+            system["output_plane_versions"] = _certified_planes(work, element, after)
+
+
+def _certified_planes(
+    work: Workspace, activity: Element, after: Mapping[ElementId, Element]
+) -> dict[ElementId, dict[str, int]]:
+    """The planes of its outputs a derivation answers for; memory strength and retention may move on (§57.6)."""
+    certified = {}
+    for reference in activity.body.get("outputs", ()):
+        found = after.get(reference["id"]) or work.element(reference["id"])
+        if found is not None:
+            planes = found.body["_system"]["plane_versions"]
+            certified[found.id] = {name: planes[name] for name in ("attributes", "structural")}
+    return certified
 
 
 def _answer(work: Workspace, steps: Sequence[Step[Any]], write_set: WriteSet) -> Answer:

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from brain import errors
-from brain.ids import is_element_id
+from brain.ids import Symbol, is_element_id
 from brain.kip import ast
 from brain.kip.write import refs
 from brain.kip.write.select import Row, rows_of
@@ -79,8 +79,7 @@ class TargetStep(Step[Clause]):
             limit = Values(self.work).count(clause.limit, "LIMIT")
         self.rows = rows_of(self.work, where) if where is not None else []
         target: ast.Target = clause.target
-        if self.is_swept(target):
-            assert isinstance(target, ast.Variable)
+        if isinstance(target, ast.Variable) and self.is_swept(target):
             self.targets = by_number(bound_elements(self.rows, target.name))[:limit]
             self.work.matched = (self.work.matched or 0) + len(self.targets)
         else:
@@ -89,10 +88,8 @@ class TargetStep(Step[Clause]):
             self.targets = [] if guarded or limit == 0 else [element_id]
         self.work.find(self.targets)
 
-    def is_swept(self, target: ast.Target) -> bool:
-        """Whether the clause's own WHERE binds the target; ReferenceError when nothing does."""
-        if not isinstance(target, ast.Variable):
-            return False
+    def is_swept(self, target: ast.Variable) -> bool:
+        """Whether the clause's own WHERE binds the target."""
         where: ast.Where | None = getattr(self.clause, "where", None)
         return where is not None and target.name in variables_of(where)
 
@@ -138,6 +135,7 @@ def check_guards(
         if plane in seen:
             raise errors.InvalidSyntax("One plane is guarded twice.")
         seen.add(plane)
+        work.guards[element_id].add(plane)
         found = _counter(work, before, guard.plane)
         if found != expected:
             raise errors.VersionConflict(
@@ -149,11 +147,13 @@ def check_guards(
 def _plane_name(work: Workspace, plane: ast.Plane | None) -> str:
     if plane is None:
         return "element"
-    if plane.name == "facet":
-        assert plane.facet is not None
-        name = Values(work).text(plane.facet, "The name of a Facet")
-        return f"facets.{work.environment.local_name(work.environment.facet(name).symbol.ref)}"
+    if plane.facet is not None:
+        return f"facets.{work.environment.local_name(_facet_symbol(work, plane.facet).ref)}"
     return plane.name
+
+
+def _facet_symbol(work: Workspace, node: ast.Scalar) -> Symbol:
+    return work.environment.facet(Values(work).text(node, "The name of a Facet")).symbol
 
 
 def _counter(work: Workspace, before: Element | None, plane: ast.Plane | None) -> int:
@@ -162,10 +162,8 @@ def _counter(work: Workspace, before: Element | None, plane: ast.Plane | None) -
     if plane is None:
         return before.version
     counters = before.body["_system"]["plane_versions"]
-    if plane.name == "facet":
-        assert plane.facet is not None
-        name = Values(work).text(plane.facet, "The name of a Facet")
-        symbol = work.environment.facet(name).symbol
+    if plane.facet is not None:
+        symbol = _facet_symbol(work, plane.facet)
         facets = counters.get("facets", {})
         spoken = (work.environment.local_name(symbol.ref), symbol.name, symbol.ref)
         return next((int(facets[name]) for name in spoken if name in facets), 0)

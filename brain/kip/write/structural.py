@@ -59,7 +59,7 @@ def set_structural(
         field = _field(work, draft, values.text(entry.field, "The name of a structural field"))
         options = values.members(entry.options) if entry.options else {}
         for target in _targets(work, draft, field, entry.target, values, rows):
-            _add(work, draft, field, target, options, placed.setdefault(field.path, {}))
+            _add(draft, field, target, options, placed.setdefault(field.path, {}))
 
 
 def unset_structural(
@@ -113,7 +113,6 @@ def _targets(
 
 
 def _add(
-    work: Workspace,
     draft: Draft,
     field: Field,
     target: ElementId,

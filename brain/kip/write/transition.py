@@ -94,7 +94,8 @@ class Transition(TargetStep[ast.Transition]):
         kind = REPLACED_STATES[self.state]
         if draft.kind is not kind:
             raise _illegal(draft, draft.state, self.state)
-        assert self.clause.by is not None
+        if self.clause.by is None:
+            return
         by = self.name_target(self.clause.by)
         body = self.work.body(by)
         if body is None:
@@ -193,8 +194,8 @@ def _require_match(work: Workspace, old: Draft, new: Mapping[str, Any]) -> None:
         raise errors.SupersessionMismatch(
             f"The new claim does not take the place of {old.id}: the {' and the '.join(differing)} differ.",
             hint=(
-                "Supersede only one's own claim about the same subject and predicate in the same contexts. A claim wrong "
-                "in its scope is retracted and asserted anew; a changed world is a new claim from the change on."
+                "Supersede only one's own claim about the same subject and predicate in the same contexts. A claim "
+                "wrong in its scope is retracted and asserted anew; a changed world is a new claim from the change on."
             ),
             details={"element": old.id, "differing": differing},
         )

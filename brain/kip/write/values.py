@@ -160,10 +160,8 @@ def _at(body: Any, steps: Sequence[str], work: Workspace) -> Any:
     for position, step in enumerate(steps):
         if not isinstance(value, Mapping):
             return None
-        if position == 1 and steps[0] == "facets":
-            value = _facet(value, step, work)
-        else:
-            value = value.get(step)
+        is_facet = position == 1 and steps[0] == "facets"
+        value = _facet(value, step, work) if is_facet else value.get(step)
     return value
 
 

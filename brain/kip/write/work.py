@@ -106,6 +106,7 @@ class Workspace:
         self.broken: set[str] = set()
         self.pending: dict[str, Callable[[], None]] = {}
         self.controls: dict[str, dict[str, Any]] = {}
+        self.guards: dict[ElementId, set[str]] = defaultdict(set)
         self.supplied: dict[ElementId, list[dict[str, Any]]] = defaultdict(list)
         self.warnings: list[dict[str, Any]] = []
         self.matched: int | None = None
