@@ -46,6 +46,8 @@ def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Conne
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if is_new else 0)
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=256)
     wait_for_locks(connection, options.busy_timeout_ms)
+    # Plans never depend on bound values: without this SQLite prepares a statement anew for every LIMIT it is given.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("synchronous", options.durability)
     # What is purged is overwritten, not only unlinked (§60.3).
     connection.pragma("secure_delete", True)
