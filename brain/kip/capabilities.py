@@ -38,7 +38,7 @@ def _off(note: str) -> Capability:
 
 REGISTRY: Mapping[str, Capability] = {
     "artifacts": _off("Artifacts travel inside a request; there are no handles and no upload."),
-    "atomic_batch": _off("Each operation is its own transaction; put clauses that belong together into one MUTATE."),
+    "atomic_batch": _on("Operations of one request can be one transaction."),
     "capsule_export": _off("Memory is not exported as Capsules."),
     "capsule_import": _off("Capsules are neither checked nor taken in."),
     "capsule_signatures": _off("There are no Capsules to sign."),

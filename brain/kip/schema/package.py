@@ -146,9 +146,9 @@ def load(artifact: Any, resources: Resources | None = None) -> Package:
                 SchemaPackageUnavailable for a schema that is not pinned or not at hand; ConstraintViolation otherwise
     """
     artifact = _object(artifact, "package")
-    _check_format(artifact)
-    manifest = _object(artifact["manifest"], "manifest")
+    manifest = _object(artifact.get("manifest"), "manifest")
     package_id, version = _identity(manifest)
+    _check_format(artifact)
     declared = _object(artifact["integrity"], "integrity").get("content_digest")
     found = content_digest(artifact)
     if declared != found:

@@ -66,7 +66,7 @@ def test_another_format_is_refused(change: dict[str, Any], error: type[errors.Ki
         load(seal(artifact | change))
 
 
-@pytest.mark.parametrize("thing", [None, 5, "text", [], {}])
+@pytest.mark.parametrize("thing", [5, "text", [], True])
 def test_what_is_no_package_is_refused(thing: Any) -> None:
     with pytest.raises(errors.ArtifactParseError):
         load(thing)

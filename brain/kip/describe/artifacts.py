@@ -1,0 +1,206 @@
+"""VERIFY, VALIDATE and PREVIEW: three questions about a text or an artifact, none of which commits (KIP 2.0 §69)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from brain import errors
+from brain.ids import digest
+from brain.kip import ast, strict_json
+from brain.kip.context import Answer, Run, WriteSet
+from brain.kip.describe.legality import kml_faults, kml_warnings, kql_faults
+from brain.kip.library import PackageLibrary
+from brain.kip.parser import language_of, parse
+from brain.kip.resolve import Binder
+from brain.kip.schema.environment import Environment
+from brain.kip.schema.package import complete, load
+from brain.store.base import Document, Json
+
+_OPTIONS = frozenset({"parameters", "strict"})
+
+
+def verify(statement: ast.Verify, run: Run) -> Answer:
+    """VERIFY RECEIPT or SCHEMA PACKAGE, as JSON text or an object: is it what it says, and what is known here?
+
+    It says nothing of truth or trust.
+
+    raises  ArtifactParseError for what cannot be read, DigestMismatch for what was changed or differs from what is kept
+            here, UnsupportedCapability for a Capsule
+    """
+    if statement.subject == "CAPSULE":
+        raise errors.UnsupportedCapability(
+            "VERIFY CAPSULE belongs to the capability capsule_import, which is not offered here.",
+            details={"capability": "capsule_import"},
+        )
+    artifact = _artifact(run, statement.value, f"VERIFY {statement.subject}")
+    return Answer(_receipt(run, artifact) if statement.subject == "RECEIPT" else _package(run, artifact))
+
+
+def validate(statement: ast.Validate, run: Run) -> Answer:
+    """VALIDATE KQL, KML or SCHEMA PACKAGE [WITH {parameters, strict}]: `{valid, violations, warnings, note}`.
+
+    Each violation is the error that execution would give. `strict` counts warnings as violations. What depends on the
+    state of the Space at execution is PREVIEW's question.
+
+    raises  TypeMismatch for an operand that is no text, UnsupportedCapability for a Capsule or an import plan
+    """
+    options = _options(run, statement.options)
+    if statement.subject in ("CAPSULE", "IMPORT PLAN"):
+        raise errors.UnsupportedCapability(
+            f"VALIDATE {statement.subject} belongs to the capability capsule_import, which is not offered here.",
+            details={"capability": "capsule_import"},
+        )
+    warnings: list[Document] = []
+    if statement.subject == "SCHEMA PACKAGE":
+        violations = _package_faults(run, statement.value)
+    else:
+        text = Binder.of(run).text(statement.value, f"VALIDATE {statement.subject}")
+        bound = replace(run, parameters={**run.parameters, **options.get("parameters", {})})
+        violations = _text_faults(bound, text, statement.subject, warnings)
+    strict = bool(options.get("strict")) and bool(warnings)
+    return Answer(
+        {
+            "valid": not violations and not strict,
+            "violations": [_fault(error) for error in violations],
+            "warnings": warnings,
+            "note": "Legal now is no promise: running it checks everything again.",
+        }
+    )
+
+
+def previewed(outcome: Answer | errors.KipError, write_set: WriteSet | None = None) -> Answer:
+    """How PREVIEW KML words what its trial showed: `{would_commit, would_change, effect, receipt, note}`, or the error.
+
+    Ids in the effect are those of the trial; a run of its own gives others.
+    """
+    if isinstance(outcome, errors.KipError):
+        return Answer({"would_commit": False, "error": outcome.to_wire()})
+    return Answer(
+        {
+            "would_commit": True,
+            "would_change": write_set is not None and not write_set.is_empty,
+            "effect": outcome.result,
+            "receipt": None,
+            "note": "Nothing was kept or reserved; running it checks everything again.",
+        },
+        warnings=outcome.warnings,
+    )
+
+
+# --- receipts and packages --------------------------------------------------------------------------------------------
+
+
+def _receipt(run: Run, receipt: Mapping[str, Any]) -> Document:
+    declared = receipt.get("receipt_digest")
+    if not isinstance(receipt.get("status"), str) or not isinstance(declared, str):
+        raise errors.ArtifactParseError("A receipt has a status and a receipt_digest.")
+    found = digest({name: value for name, value in receipt.items() if name not in ("proofs", "receipt_digest")})
+    if found != declared:
+        raise errors.DigestMismatch(
+            "The receipt was changed after it was issued.", details={"declared": declared, "found": found}
+        )
+    tx_id = receipt.get("tx_id")
+    commit = run.snapshot.commit_by_tx(tx_id) if isinstance(tx_id, str) else None
+    if commit is not None and commit.record.get("receipt_digest") != declared:
+        raise errors.DigestMismatch("This Space committed that transaction with another receipt.")
+    return {
+        "valid": True,
+        "tx_id": tx_id,
+        "status": receipt["status"],
+        "receipt_digest": declared,
+        "committed_here": commit is not None,
+        "signed": False,
+        "note": "The receipt is unchanged. What was written under it may still be wrong.",
+    }
+
+
+def _package(run: Run, artifact: Mapping[str, Any]) -> Document:
+    package = load(complete(artifact), PackageLibrary.bundled().resources)
+    integrity = artifact.get("integrity")
+    installed = run.environment.installed(package.ref)
+    if installed is not None and installed.package.digest != package.digest:
+        raise errors.DigestMismatch(
+            f"{package.ref} is installed here with other content.",
+            details={"installed": installed.package.digest, "found": package.digest},
+        )
+    return {
+        "valid": True,
+        "package_ref": package.ref,
+        "content_digest": package.digest,
+        "declared": integrity.get("content_digest") if isinstance(integrity, Mapping) else None,
+        "installed": installed.package.digest if installed else None,
+        "signed": False,
+        "signature": None,
+        "note": "The content has this digest. Who made it, and whether to use it, is another question.",
+    }
+
+
+def _package_faults(run: Run, node: ast.Scalar) -> list[errors.KipError]:
+    """The first rule the package breaks by itself, or else in this Space's vocabulary."""
+    try:
+        artifact = _artifact(run, node, "VALIDATE SCHEMA PACKAGE")
+        package = load(complete(artifact), PackageLibrary.bundled().resources)
+        _activated(run.environment, package)
+    except errors.TypeMismatch:
+        raise
+    except errors.KipError as error:
+        return [error]
+    return []
+
+
+def _activated(environment: Environment, package: Any) -> None:
+    environment.with_package(package)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _text_faults(run: Run, text: str, language: str, warnings: list[Document]) -> list[errors.KipError]:
+    try:
+        statement = parse(text)
+    except errors.KipError as error:
+        return [error]
+    found = language_of(statement)
+    if found != language:
+        return [errors.LanguageMismatch(f"This text is {found}.", hint=f"VALIDATE {found} takes it.")]
+    if isinstance(statement, ast.Find):
+        return kql_faults(statement, run)
+    warnings += kml_warnings(statement, run)
+    return kml_faults(statement, run)
+
+
+def _artifact(run: Run, node: ast.Scalar, what: str) -> Mapping[str, Any]:
+    value: Json = Binder.of(run).scalar(node)
+    if isinstance(value, str):
+        try:
+            value = strict_json.read(value)
+        except errors.KipError as error:
+            raise errors.ArtifactParseError(f"{what}: the text is no JSON. {error.message}") from error
+        if not isinstance(value, Mapping):
+            raise errors.ArtifactParseError(f"{what}: the text is no JSON object.")
+    if not isinstance(value, Mapping):
+        raise errors.TypeMismatch(f"{what} takes an object, or its JSON text.")
+    return value
+
+
+def _options(run: Run, node: ast.ObjectLiteral | None) -> Mapping[str, Any]:
+    if node is None:
+        return {}
+    options = {member.name: Binder.of(run).data(member.value) for member in node.members}
+    unknown = sorted(options.keys() - _OPTIONS)
+    if unknown:
+        raise errors.SchemaFieldNotFound(
+            f"VALIDATE has no option {unknown[0]}.", hint=f"Options: {', '.join(sorted(_OPTIONS))}."
+        )
+    if not isinstance(options.get("parameters", {}), Mapping):
+        raise errors.TypeMismatch("parameters is an object.")
+    if not isinstance(options.get("strict", False), bool):
+        raise errors.TypeMismatch("strict is true or false.")
+    return options
+
+
+def _fault(error: errors.KipError) -> Document:
+    wire = error.to_wire()
+    return {name: wire[name] for name in ("code", "message", "hint", "details") if name in wire}
