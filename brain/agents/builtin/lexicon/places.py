@@ -38,7 +38,7 @@ PLACES = COUNTRIES | CITIES
 
 NO_PLACE = frozenset(
     "fear peace hope denial poverty luxury hell heaven pain sin style harmony misery comfort exile darkness squalor "
-    "english french german spanish chinese python rust java marketing sales finance it hr tech i".split()
+    "english french german spanish chinese python rust java marketing sales finance it hr tech".split()
 )
 """What stands after "live in" or "work in" and is no place."""
 

@@ -112,9 +112,10 @@ DIETS = {
     "kosher": "kosher",
 }  # fmt: skip
 CONDITIONS = frozenset(
-    "diabetes asthma migraine migraines hypertension epilepsy arthritis insomnia adhd anemia eczema tinnitus dyslexia "
-    "hypothyroidism psoriasis hay\u0020fever high\u0020blood\u0020pressure celiac\u0020disease sleep\u0020apnea".split(" ")
-) | {"high blood pressure", "hay fever", "type 1 diabetes", "type 2 diabetes", "celiac disease", "coeliac disease", "sleep apnea"}
+    ("diabetes", "asthma", "migraine", "migraines", "hypertension", "epilepsy", "arthritis", "insomnia", "adhd", "anemia",
+     "eczema", "tinnitus", "dyslexia", "hypothyroidism", "psoriasis", "hay fever", "high blood pressure", "celiac disease",
+     "coeliac disease", "sleep apnea", "type 1 diabetes", "type 2 diabetes")
+)  # fmt: skip
 CHINESE_CONDITIONS = ("糖尿病", "哮喘", "高血压", "偏头痛", "失眠", "贫血", "关节炎", "癫痫", "湿疹", "鼻炎")
 CHINESE_DIETS = {"吃素": "vegetarian", "素食者": "vegetarian", "素食主义者": "vegetarian", "纯素食者": "vegan"}
 
@@ -143,3 +144,39 @@ CHINESE_ROLES = (
     "创始人", "助理", "实习生", "架构师", "运营", "主管", "工人", "农民", "军人", "公务员",
 )  # fmt: skip
 """The end of a Chinese job title."""
+
+TOOL_KINDS = frozenset({"Editor", "ProgrammingLanguage", "OperatingSystem"})
+"""Kinds of options that are also tools one works with."""
+
+VEHICLES = frozenset(
+    "car bike bicycle motorbike motorcycle scooter van truck boat campervan camper moped e-bike ebike suv sedan convertible "
+    "yacht tractor".split()
+)
+MAKES = frozenset(
+    "tesla toyota honda bmw audi mercedes volkswagen vw ford fiat renault peugeot citroen skoda seat volvo saab nissan mazda "
+    "hyundai kia subaru porsche ferrari jaguar vespa ducati yamaha kawasaki brompton mini jeep dacia opel".split()
+)
+KEEPABLES = frozenset(
+    "key keys passport passports charger documents certificate wallet umbrella glasses toolbox tools medicine insurance "
+    "contract will deed papers suitcase camera laptop tablet licence license card jewellery jewelry bike ladder".split()
+)
+PHASES = frozenset(
+    "discovery planning design prototype prototyping development implementation alpha beta testing review rollout launch "
+    "production maintenance pilot research analysis build construction procurement closing evaluation".split()
+)
+MEDICINES = frozenset(
+    "metformin insulin ibuprofen aspirin paracetamol acetaminophen lisinopril atorvastatin levothyroxine omeprazole amlodipine "
+    "metoprolol losartan sertraline fluoxetine citalopram escitalopram warfarin prednisone albuterol salbutamol antihistamines "
+    "statins methylphenidate melatonin".split()
+)
+BREEDS = frozenset(
+    {"golden retriever", "labrador", "poodle", "beagle", "chihuahua", "dachshund", "border collie", "german shepherd",
+     "husky", "corgi", "pug", "bulldog", "french bulldog", "greyhound", "dalmatian", "boxer", "rottweiler", "siamese",
+     "maine coon", "persian", "ragdoll", "british shorthair", "bengal", "mutt", "tabby", "terrier", "jack russell",
+     "cocker spaniel", "shiba inu", "samoyed"}
+)  # fmt: skip
+ALLERGENS = frozenset(
+    "pollen latex penicillin dust cats dogs bees wasps mold mould nickel aspirin ibuprofen grass ragweed iodine sulfa "
+    "antibiotics amoxicillin codeine perfume".split()
+)
+"""What a body reacts to that is no food."""

@@ -57,6 +57,7 @@ class Spot:
     """A time expression at `text[start:end]`, its preposition included.
 
     reading  its meaning in either direction
+    said     when the sentence was said, as ISO minutes
     again    the same expression read at another moment: how the first end of "March to June 2023" finds its year
     clock    hour and minute when it is a time of day alone
     """
@@ -66,7 +67,14 @@ class Spot:
     role: Role
     reading: Reading
     again: Callable[[datetime], Reading]
+    said: str = ""
     clock: tuple[int, int] | None = None
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the time can only lie after the sentence that tells it."""
+        past = self.reading[0]
+        return past is None or past.start > self.said[: len(past.start)]
 
     def when(self, direction: Direction | None) -> When | None:
         """The time meant; without a direction only what is the same both ways."""
@@ -229,7 +237,7 @@ def spots_of(text: str, at: datetime, rules: tuple[Rule, ...]) -> list[Spot]:
         for match in compiled.finditer(text):
             reading = meaning(match, at)
             if reading is not None and reading != (None, None):
-                found.append(_spot(match, meaning, reading))
+                found.append(_spot(match, meaning, reading, at))
     found.sort(key=lambda spot: (spot.start, -spot.end))
     kept: list[Spot] = []
     for spot in found:
@@ -240,9 +248,11 @@ def spots_of(text: str, at: datetime, rules: tuple[Rule, ...]) -> list[Spot]:
     return kept
 
 
-def _spot(match: Any, meaning: Callable[[Any, datetime], Reading | None], reading: Reading) -> Spot:
+def _spot(
+    match: Any, meaning: Callable[[Any, datetime], Reading | None], reading: Reading, at: datetime
+) -> Spot:
     start, end = match.span(match.re.groupindex.get("core", 0))
-    return Spot(start, end, "at", reading, lambda moment: meaning(match, moment) or (None, None))
+    return Spot(start, end, "at", reading, lambda moment: meaning(match, moment) or (None, None), at.isoformat()[:16])
 
 
 def _safe(year: int, month: int, number: int) -> date | None:

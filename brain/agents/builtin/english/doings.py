@@ -1,0 +1,192 @@
+"""What English clauses say was done, and what somebody will do: Events and promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from brain.agents.builtin.cast import Cast
+from brain.agents.builtin.english.clauses import Clause
+from brain.agents.builtin.english.nouns import Noun, noun_at
+from brain.agents.builtin.english.resolve import resolve
+from brain.agents.builtin.english.retell import is_shared, phrase_of
+from brain.agents.builtin.english.slots import Scene
+from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.facts import Mark, Owed, Statement, Thing, Took
+from brain.agents.builtin.secrets import looks_secret
+from brain.agents.builtin.when import When
+
+_EVENTFUL = frozenset(
+    """
+    meet visit buy sell travel fly drive attend finish complete deliver launch ship sign send submit pay discuss agree decide
+    present give receive get win lose break fix repair cancel book order hire graduate celebrate publish release interview
+    deploy hurt injure fail pass adopt marry divorce move join leave quit resign start go call paint build install replace
+    rent host organise organize speak talk begin open close promote accept reject refuse announce approve write read watch
+    record perform plant repaint sprain catch climb hike camp swim migrate invest donate borrow lend introduce invite welcome
+    become enrol enroll register renew reserve make bring take see return come find
+    """.split()
+)
+_THIN = frozenset("get go take make see come find bring give call talk start begin".split())
+"""Verbs that tell of something only with a time or somebody named."""
+
+_IDLE = frozenset(
+    "be see think try let look wait check know feel guess hope wish like love need want mean suppose believe consider".split()
+)
+"""What one "will" do that is no promise, unless a day is named."""
+
+_APPOINTMENTS = frozenset(
+    "appointment meeting interview exam flight call presentation surgery checkup check-up date lesson class reservation party "
+    "wedding conference trip webinar workshop audition hearing training concert dinner lunch train session viewing birthday "
+    "deadline operation test".split()
+)
+_OBLIGED = frozenset(("have", "need"))
+
+
+def of_clause(
+    clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]
+) -> list[Statement]:
+    """The Event or promise of a clause, if it tells of one."""
+    if "hearsay" in marks:
+        return []
+    found = list(_of_clause(clause, scene, cast, msg))
+    return [item for item in found if not looks_secret(item.what)]
+
+
+def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[Took | Owed]:
+    group = clause.group
+    appointment = _appointment(clause, scene, cast, msg)
+    if appointment is not None:
+        yield appointment
+        return
+    if group.negated or group.no_longer or len(clause.subjects) > 1 and group.tense != "past":
+        return
+    subject = clause.subjects[0]
+    if group.tense in ("past", "perfect") and not group.progressive and group.lemma in _EVENTFUL:
+        event = _event(clause, scene, cast, msg)
+        if event is not None:
+            yield event
+    elif group.tense == "future" or _is_planned(clause):
+        promise = _promise(subject, clause, clause.rest, group.lemma, scene, cast, msg)
+        if promise is not None:
+            yield promise
+    elif group.lemma in (*_OBLIGED, "promise", "plan", "intend", "swear", "commit") and group.tense == "present":
+        if clause.rest[:1] and clause.rest[0].low == "to" and len(clause.rest) > 2:
+            verb = clause.rest[1]
+            due = _due(clause)
+            if group.lemma not in _OBLIGED or due is not None:
+                promise = _promise(subject, clause, clause.rest[2:], verb.low, scene, cast, msg)
+                if promise is not None:
+                    yield promise
+
+
+def _is_planned(clause: Clause) -> bool:
+    """`I'm flying to Rome on Friday`: a present progressive with a day to come."""
+    return clause.group.progressive and clause.group.tense == "present" and _due(clause) is not None
+
+
+def _due(clause: Clause) -> When | None:
+    for spot in clause.times:
+        when = spot.when("future")
+        if spot.role in ("at", "by", "range", "until", "since", "before") and when is not None:
+            return when
+    return None
+
+
+def _who(subject: Noun, cast: Cast, msg: int) -> Thing | None:
+    if subject.sort in ("you", "we", "it"):
+        return None
+    found = resolve(subject, cast, msg, sure=False)
+    return found[0] if found and found[0].type in ("Person", None) else None
+
+
+def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
+    rest = clause.rest
+    actors = [_who(noun, cast, msg) for noun in clause.subjects if noun.sort != "we"]
+    if not actors or None in actors or is_shared(rest) or not _says_something(rest):
+        return None
+    people = _people_in(rest, cast, msg)
+    on = next((when for spot in clause.times if spot.role == "at" and (when := spot.when("past"))), None)
+    if clause.group.lemma in _THIN and on is None and not people:
+        return None
+    if clause.group.adverbs & {"always", "usually", "often", "mostly", "once"}:
+        return None
+    named = [actor for actor in actors if actor is not None]
+    for actor in named:
+        cast.mention(actor)
+    head = " and ".join(actor.name for actor in named)
+    what = f"{head} {phrase_of(scene.text, _predicate(clause, scene))}".strip()
+    return Took(msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])))
+
+
+def _predicate(clause: Clause, scene: Scene) -> Sequence[Token]:
+    """The verb group and what follows."""
+    return [*clause.verbs, *clause.rest]
+
+
+def _says_something(rest: Sequence[Token]) -> bool:
+    return any(token.kind in ("word", "number", "quote") and len(token.text) > 2 for token in rest)
+
+
+def _people_in(rest: Sequence[Token], cast: Cast, msg: int) -> list[Thing]:
+    found: list[Thing] = []
+    index = 0
+    while index < len(rest):
+        noun = noun_at(rest, index, cast, objects=True) if index else noun_at(rest, 0, cast, objects=True)
+        if noun is not None and noun.sort in ("name", "owned", "pronoun"):
+            resolved = resolve(noun, cast, msg, sure=False)
+            if resolved and resolved[0].type == "Person" and resolved[0] not in found:
+                found.append(resolved[0])
+            index = noun.end
+        else:
+            index += 1
+    return found
+
+
+def _promise(
+    subject: Noun, clause: Clause, rest: Sequence[Token], verb: str, scene: Scene, cast: Cast, msg: int
+) -> Owed | None:
+    who = _who(subject, cast, msg)
+    due = _due(clause)
+    if who is None or (verb in _IDLE and (due is None or verb == "be")) or not _says_something(rest):
+        return None
+    if clause.group.adverbs & {"always", "never"} or any(token.low in ("how", "why") for token in rest):
+        return None
+    to, rest = _addressee(rest, cast, msg)
+    if is_shared(rest) or not _says_something(rest):
+        return None
+    what = f"{verb} {phrase_of(scene.text, rest, finite=False)}"
+    return Owed(msg, cast.speaker, what, who, to, due.last if due else None)
+
+
+def _addressee(rest: Sequence[Token], cast: Cast, msg: int) -> tuple[Thing | None, Sequence[Token]]:
+    """To whom: `send you the report`, `send the report to you`; the words for the listener are taken out."""
+    if rest and rest[0].low == "you":
+        return cast.addressee, rest[1:]
+    for index in range(1, len(rest)):
+        if rest[index].low == "you" and rest[index - 1].low in ("to", "for", "with") and index + 1 == len(rest):
+            return cast.addressee, rest[: index - 1]
+    if len(rest) > 1:
+        noun = noun_at(rest, 0, cast)
+        if noun is not None and noun.sort == "name" and noun.end < len(rest) and rest[noun.end].low in ("the", "a", "an", "my"):
+            found = resolve(noun, cast, msg, sure=False)
+            if found and found[0].type == "Person":
+                return found[0], rest
+    return None, rest
+
+
+def _appointment(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Owed | None:
+    """`I have a dentist appointment on Friday`, `my flight to Rome is on Friday`."""
+    due = next((when for spot in clause.times if spot.role in ("at", "by") and (when := spot.when("future"))), None)
+    if due is None or clause.group.tense != "present" or clause.group.negated or clause.group.progressive:
+        return None
+    subject = clause.subjects[0]
+    if clause.group.lemma == "have" and subject.sort == "i":
+        words = [token for token in clause.rest if token.kind in ("word", "quote")]
+        head = next((index for index, token in enumerate(words) if token.low in _APPOINTMENTS), None)
+        if head is None or head > 3 or is_shared(clause.rest):
+            return None
+        rest = clause.rest[1:] if clause.rest[0].low in ("a", "an", "my", "the", "another") else clause.rest
+        return Owed(msg, cast.speaker, phrase_of(scene.text, rest, finite=False), cast.speaker, None, due.start)
+    if clause.group.lemma == "be" and subject.sort == "owned" and subject.owner and subject.owner.sort == "i":
+        if subject.noun.split(" ")[-1] in _APPOINTMENTS and subject.noun not in ("birthday", "deadline") and not clause.rest:
+            return Owed(msg, cast.speaker, subject.noun, cast.speaker, None, due.start)
+    return None

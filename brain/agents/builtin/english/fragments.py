@@ -1,0 +1,97 @@
+"""Corrections without a verb of their own: `I meant Porto, not Lisbon`, `scratch that`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brain.agents.builtin.english.openers import Opened
+from brain.agents.builtin.english.slots import Scene
+from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.facts import Takeback
+from brain.agents.builtin.text import pattern
+
+_TAKES_BACK = pattern(
+    r"^(?:(?:please )?scratch that|strike that|i take (?:that|it|this) back|never ?mind(?: that)?|disregard that|forget that|"
+    r"that was (?:wrong|a mistake|not true|a lie)|that is (?:wrong|not true|a mistake)|that is not (?:true|right|correct))$"
+)
+_ABOUT = pattern(
+    r"^(?:please )?(?:forget|disregard|ignore|scratch) what i (?:said|told you|wrote)(?: \w+)? about (?P<value>[^,.]{2,60})$"
+)
+_HEADS = (
+    ("i", "meant", "to", "say"),
+    ("i", "meant"),
+    ("i", "mean"),
+    ("it", "is"),
+    ("it", "was"),
+    ("that", "is"),
+    ("make", "that"),
+    ("make", "it"),
+    ("should", "be"),
+    ("it", "should", "be"),
+)
+_NOT_VALUES = frozenset("i you we he she they it is was are that this what just only really so to very too a an my".split())
+
+
+def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
+    """The takeback a sentence amounts to, if it is one."""
+    tokens = [token for token in opening.tokens if token.kind != "time"]
+    words = " ".join(token.low for token in tokens if token.kind != "mark")
+    speaker = scene.cast.speaker
+    if _TAKES_BACK.match(words):
+        return Takeback(msg, speaker, None)
+    about = _ABOUT.match(words)
+    if about:
+        return Takeback(msg, speaker, about["value"])
+    meant = tuple(token.low for token in tokens[:2]) == ("i", "meant")
+    body = _without_head(tokens)
+    if body is None:
+        body = tokens if "correction" in opening.marks or (tokens and tokens[0].low == "not") else None
+    elif not (meant or "correction" in opening.marks or _has_not(body)):
+        return None
+    return _pair(body, scene, msg, meant=meant) if body else None
+
+
+def _without_head(tokens: Sequence[Token]) -> list[Token] | None:
+    lows = tuple(token.low for token in tokens)
+    for head in _HEADS:
+        if lows[: len(head)] == head:
+            return list(tokens[len(head) :])
+    return None
+
+
+def _has_not(tokens: Sequence[Token]) -> bool:
+    return any(token.low == "not" for token in tokens)
+
+
+def _pair(tokens: Sequence[Token], scene: Scene, msg: int, *, meant: bool) -> Takeback | None:
+    """`Porto, not Lisbon`, `not Lisbon but Porto`, or `Porto` alone after "I meant"."""
+    lows = [token.low for token in tokens]
+    if "not" in lows:
+        at = lows.index("not")
+        if at == 0:
+            joint = next((index for index, low in enumerate(lows) if low in ("but", ",")), None)
+            if joint is None:
+                return None
+            old, new = tokens[1:joint], tokens[joint + 1 :]
+            while new and new[0].low in ("but", ",", "it", "is", "rather"):
+                new = new[1:]
+        else:
+            new, old = tokens[:at], tokens[at + 1 :]
+        return _takeback(_value(new, scene), _value(old, scene), scene, msg)
+    return _takeback(_value(tokens, scene), None, scene, msg) if meant else None
+
+
+def _takeback(new: str | None, old: str | None, scene: Scene, msg: int) -> Takeback | None:
+    if new is None or (old is not None and old.casefold() == new.casefold()):
+        return None
+    return Takeback(msg, scene.cast.speaker, old, new)
+
+
+def _value(tokens: Sequence[Token], scene: Scene) -> str | None:
+    """One to four words that can be a value."""
+    words = [token for token in tokens if token.kind != "mark" or token.text == "-"]
+    while words and words[0].low in ("in", "at", "for", "to", "the", "a", "an", "on", "from"):
+        words = words[1:]
+    if not 1 <= len(words) <= 4 or words[0].low in _NOT_VALUES or any(token.low in ("is", "was", "not") for token in words):
+        return None
+    return " ".join(token.said or token.text for token in words)

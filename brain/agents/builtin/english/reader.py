@@ -1,0 +1,250 @@
+"""Reading one English sentence into statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from brain.agents.builtin.cast import Cast
+from brain.agents.builtin.english import attributes, doings
+from brain.agents.builtin.english.clauses import Clause, clauses_of
+from brain.agents.builtin.english.courses import Course, course_of
+from brain.agents.builtin.english.fragments import fragment
+from brain.agents.builtin.english.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
+from brain.agents.builtin.english.nouns import Noun, core_noun
+from brain.agents.builtin.english.openers import Opened, opened
+from brain.agents.builtin.english.owned import link_of
+from brain.agents.builtin.english.requests import request_of
+from brain.agents.builtin.english.resolve import pet_facts, resolve
+from brain.agents.builtin.english.shapes import matches
+from brain.agents.builtin.english.slots import SLOTS, Scene
+from brain.agents.builtin.english.tails import Tail, tail_of
+from brain.agents.builtin.english.tokens import tokens_of
+from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
+from brain.agents.builtin.lexicon.people import PETS
+from brain.agents.builtin.text import Sentence, pattern
+from brain.agents.builtin.when import times_in
+from brain.agents.builtin.worth import typed
+
+_CAPITAL = pattern(r"\p{Lu}", ignore_case=False)
+
+
+@dataclass(slots=True)
+class EnglishReader:
+    """Reads the English sentences of one message.
+
+    msg     its number
+    moment  when it was said
+    """
+
+    msg: int
+    moment: datetime
+    cast: Cast
+
+    def read(self, sentence: Sentence) -> tuple[list[Statement], bool]:
+        """What a sentence states, and whether it calls off the sentence before it (`Just kidding.`)."""
+        tokens = tokens_of(sentence.text, times_in(sentence.text, self.moment, "en"), sentence.quotes)
+        opening = opened(sentence.text, sentence.end, tokens, self.cast)
+        if opening.stop:
+            return [], opening.stop == "joke"
+        scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
+        asked = request_of(opening, scene, self.msg)
+        if asked is not None:
+            return asked, False
+        if opening.request and "asked_to_keep" not in opening.marks:
+            return [], False
+        replaced = fragment(opening, scene, self.msg)
+        if replaced is not None:
+            return [replaced], False
+        return self._statements(opening, scene), False
+
+    def _statements(self, opening: Opened, scene: Scene) -> list[Statement]:
+        if opening.source is not None:
+            teller = resolve(opening.source, self.cast, self.msg, sure=True)
+            if teller is None:
+                return []
+            self.cast.mention(teller[0])
+        found: list[Statement] = []
+        for clause in clauses_of(opening.tokens, self.cast):
+            if not clause.aside and clause.group.tense != "unreal":
+                found += self._of_clause(clause, scene, opening.marks)
+        if "hearsay" in opening.marks:
+            return [item for item in found if isinstance(item, Fact) and item.subject.key != self.cast.speaker.key]
+        return found
+
+    def _of_clause(self, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement]:
+        said: list[Statement] = []
+        stated = False
+        for noun in clause.subjects:
+            facts = self._introduced(noun, clause, scene, marks)
+            if facts is None:
+                facts = attributes.of_clause(noun, clause, scene, self.cast, self.msg, marks)
+            if facts is None:
+                facts = self._framed(noun, clause, scene, marks)
+            if facts is not None:
+                said += facts
+                stated = True
+            else:
+                said += self._mentioned(noun)
+        if not stated:
+            said += doings.of_clause(clause, scene, self.cast, self.msg, marks)
+        return said
+
+    def _mentioned(self, noun: Noun) -> list[Statement]:
+        """What the noun phrase alone says (`my sister Mia`), when its clause says nothing that can be kept."""
+        resolved = resolve(noun, self.cast, self.msg, sure=False)
+        if resolved is None:
+            return []
+        self.cast.mention(resolved[0])
+        return list(resolved[1])
+
+    def _introduced(
+        self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]
+    ) -> list[Statement] | None:
+        """`I'm Ana Ruiz`, `Marc is my boss`, `I have two cats named Miso and Tofu`."""
+        group = clause.group
+        if group.negated or group.no_longer or group.tense not in ("present", "perfect"):
+            return None
+        if group.lemma == "have" or (group.lemma in ("get", "adopt") and group.tense == "perfect"):
+            return self._pets(noun, clause, scene)
+        if group.lemma != "be" or not clause.rest or group.progressive:
+            return None
+        if noun.sort == "i":
+            return self._own_name(clause, scene, marks)
+        predicate = next(SLOTS["person"](scene, clause.rest, 0), None)
+        if predicate is None or predicate[0].sort != "owned" or predicate[0].name or noun.sort not in ("name", "pronoun"):
+            return None
+        kin: Noun = predicate[0]
+        link = link_of(core_noun(kin.noun))
+        owner = resolve(kin.owner, self.cast, self.msg, sure=True) if kin.owner else None
+        person = resolve(noun, self.cast, self.msg, sure=True)
+        tail = tail_of(clause.rest[predicate[1] :])
+        if link is None or owner is None or person is None or tail is None or owner[0].key == person[0].key:
+            return None
+        if person[0].type not in ("Person", None) or owner[0].type not in ("Person", None):
+            return None
+        self.cast.relate(owner[0], core_noun(kin.noun), link.key, person[0])
+        self.cast.mention(person[0])
+        first, second = (person[0], owner[0]) if link.flip else (owner[0], person[0])
+        return [*owner[1], *person[1], Fact(self.msg, self.cast.speaker, first, link.relation, second, marks=marks)]
+
+    def _own_name(self, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
+        """A speaker's name, when it is one: two capitalised words, or a first name that is common somewhere."""
+        found = next(SLOTS["name"](scene, clause.rest, 0), None)
+        if found is None or tail_of(clause.rest[found[1] :]) is None or clause.rest[0].low in _ADJECTIVES:
+            return None
+        name = str(found[0])
+        if not scene.cast.is_person(name) and (" " not in name or scene.careless):
+            return None
+        if name.casefold() == self.cast.speaker.name.casefold():
+            return []
+        return [Fact(self.msg, self.cast.speaker, self.cast.speaker, "also_known_as", name, marks=marks)]
+
+    def _pets(self, noun: Noun, clause: Clause, scene: Scene) -> list[Statement] | None:
+        for shape in _PET_SHAPES:
+            for held, end in matches(shape, scene, clause.rest):
+                owner = resolve(noun, self.cast, self.msg, sure=True)
+                if owner is None or tail_of(clause.rest[end:]) is None:
+                    return None
+                facts: list[Statement] = list(owner[1])
+                for name in held["names"]:
+                    pet = self.cast.thing(name, "Pet")
+                    self.cast.relate(owner[0], held["pet"], "has_pet", pet)
+                    facts += pet_facts(self.msg, self.cast.speaker, owner[0], pet, held["pet"])
+                return facts
+        return None
+
+    # frames
+
+    def _framed(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
+        """What the clause says of one subject through the frames of its kind; None when no frame fits."""
+        for frame, held, tail in self._frames(noun, clause, scene):
+            resolved = resolve(noun, self.cast, self.msg, sure=frame.sure and clause.group.agrees is not False)
+            if resolved is None:
+                return None
+            subject, aside = resolved
+            facts = [
+                fact for say in frame.says for fact in self._said(say, subject, held, clause, tail, marks)
+            ]
+            if facts:
+                self.cast.mention(subject)
+                return [*aside, *facts]
+        return None
+
+    def _frames(self, noun: Noun, clause: Clause, scene: Scene) -> Iterator[tuple[Frame, dict[str, Any], Tail]]:
+        for frame in self._table(noun):
+            if clause.group.lemma not in frame.verbs:
+                continue
+            for held, end in matches(frame.shape, scene, clause.rest):
+                tail = tail_of(clause.rest[end:])
+                if tail is not None:
+                    yield frame, held, tail
+
+    def _table(self, noun: Noun) -> tuple[Frame, ...]:
+        if noun.sort == "the":
+            return PROJECT_FRAMES if noun.noun == "project" and noun.name else ()
+        types = {thing.type for thing in self.cast.all(noun.name or noun.words)}
+        if "Project" in types and noun.sort == "name":
+            return PROJECT_FRAMES
+        if core_noun(noun.noun) in PETS or (types == {"Pet"} and noun.sort in ("name", "owned")):
+            return PET_FRAMES
+        if types and not types & {"Person", None} and noun.sort == "name":
+            return ()
+        return PERSON_FRAMES
+
+    def _said(
+        self, say: Say, subject: Thing, held: dict[str, Any], clause: Clause, tail: Tail, marks: frozenset[Mark]
+    ) -> Iterator[Fact]:
+        course = course_of(say, clause, tail)
+        if course is None:
+            return
+        if say.effect == "pair":
+            first, second = say.slot.split(">")
+            yield self._fact(held[first], say.relation, held[second], course, marks)
+            return
+        value = held.get(say.slot)
+        if value is None:
+            return
+        relation = say.denied if course.denied_taste else say.relation
+        values = value if isinstance(value, tuple) and say.slot not in _PAIRS else (value,)
+        for one in values:
+            if say.effect == "of":
+                yield self._fact(one, relation, subject, course, marks)
+            else:
+                yield from self._valued(subject, relation, one, course, marks)
+
+    def _valued(
+        self, subject: Thing, relation: str, value: Any, course: Course, marks: frozenset[Mark]
+    ) -> Iterator[Fact]:
+        if isinstance(value, Noun):
+            resolved = resolve(value, self.cast, self.msg, sure=True)
+            if resolved is None or resolved[0].key == subject.key or resolved[0].type not in ("Person", None):
+                return
+            self.cast.mention(resolved[0])
+            yield from resolved[1]
+            yield self._fact(subject, relation, resolved[0], course, marks)
+            return
+        if isinstance(value, tuple):
+            value, larger = value
+            if larger is not None:
+                yield Fact(self.msg, self.cast.speaker, value, "located_in", larger)
+        known = typed(relation, value, self.cast)
+        if known is not None:
+            yield self._fact(subject, relation, known, course, marks)
+
+    def _fact(self, subject: Thing, relation: str, value: Value, course: Course, marks: frozenset[Mark]) -> Fact:
+        added: set[Mark] = set(marks)
+        if course.changed:
+            added.add("new")
+        if course.corrects:
+            added.add("correction")
+        return Fact(
+            self.msg, self.cast.speaker, subject, relation, value, course.stance, frozenset(added), course.since, course.until
+        )
+
+
+_PAIRS = frozenset(("place", "old"))
+_PET_SHAPES = ("<pet> named|called <names>", "<pet> , <names>", "<pet> whose names? are|is <names>")
+_ADJECTIVES = frozenset("happy sure afraid good fine back here home sorry glad ready busy tired sick done late".split())

@@ -1,0 +1,114 @@
+"""What a speaker asks of the listener: reminders, a name to use, standing rules, erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brain.agents.builtin.english.clauses import is_finite_start
+from brain.agents.builtin.english.openers import Opened
+from brain.agents.builtin.english.retell import is_shared, phrase_of
+from brain.agents.builtin.english.slots import SLOTS, Scene
+from brain.agents.builtin.english.tails import tail_of
+from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.facts import Erase, Fact, Owed, Standing, Statement, Takeback
+from brain.agents.builtin.secrets import looks_secret
+
+_ERASING = frozenset("forget delete erase remove wipe purge clear".split())
+_ALWAYS = (("always",), ("never",), ("do", "not", "ever"), ("from", "now", "on"), ("in", "future"), ("in", "the", "future"))
+_NOT_RULES = frozenset(
+    "remember forget delete erase ignore obey trust believe reveal purge store save record mind say tell claim pretend give up "
+    "be let mind forget underestimate stop".split()
+)
+
+
+def request_of(opening: Opened, scene: Scene, msg: int) -> list[Statement] | None:
+    """The statements a request makes; None when the sentence is no request, empty when it is one of no lasting use."""
+    tokens = list(opening.tokens)
+    while tokens and tokens[0].low in ("please", "kindly", ","):
+        tokens = tokens[1:]
+    if not tokens:
+        return None
+    for reader in (_reminder, _naming, _erasure, _rule):
+        found = reader(tokens, scene, msg)
+        if found is not None:
+            return found
+    return None
+
+
+def _reminder(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`Remind me to call mom tomorrow`, `don't let me forget to pay the rent by Friday`."""
+    lows = [token.low for token in tokens]
+    me = scene.cast.speaker
+    plain = [index for index, token in enumerate(tokens) if token.kind != "time"]
+    words = [lows[index] for index in plain]
+    if words[:2] == ["remind", "me"]:
+        start = 2
+    elif words[:4] == ["do", "not", "let", "me"] and words[4:5] == ["forget"]:
+        start = 5
+    else:
+        return None
+    rest = [tokens[index] for index in plain[start:]]
+    if len(rest) < 2 or rest[0].low not in ("to", "about", "of"):
+        return []
+    phrase = phrase_of(scene.text, rest[1:] if rest[0].low == "to" else rest[1:], finite=False)
+    spots = [token.spot for token in tokens if token.spot is not None]
+    due = next((when for spot in spots if (when := spot.when("future"))), None)
+    if not phrase or looks_secret(phrase):
+        return []
+    return [Owed(msg, me, phrase, me, None, due.last if due else None)]
+
+
+def _naming(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`Call me Annie`."""
+    if len(tokens) < 3 or (tokens[0].low, tokens[1].low) not in (("call", "me"), ("just", "call")):
+        return None
+    start = 2 if tokens[0].low == "call" else 3
+    for name, end in SLOTS["name"](scene, tokens, start):
+        if tail_of([token for token in tokens[end:] if token.kind != "time"]) is not None:
+            return [Fact(msg, scene.cast.speaker, scene.cast.speaker, "also_known_as", name)]
+    return None
+
+
+def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`Please forget my old address`: a wish, recorded; `forget what I said about tea` takes a statement back."""
+    if tokens[0].low not in _ERASING or len(tokens) < 2:
+        return None
+    rest = list(tokens[1:])
+    if tokens[0].low in ("remove", "clear", "delete", "wipe", "erase", "purge") and not _about_memory(rest):
+        return None
+    if rest[0].low in ("it", "that") and len(rest) == 1:
+        return [Takeback(msg, scene.cast.speaker, None)] if rest[0].low == "that" else []
+    if rest[0].low == "about" and tokens[0].low == "forget":
+        rest = rest[1:]
+    lows = [token.low for token in rest]
+    if not lows or tokens[0].low == "forget" and lows[0] not in ("my", "what", "everything", "that", "our", "all", "the", "anything"):
+        return []
+    for index in range(len(lows) - 1):
+        if lows[index : index + 2] in (["from", "your"], ["in", "your"]):
+            rest = rest[:index]
+            break
+    phrase = scene.text[rest[0].start : rest[-1].end].strip() if rest else ""
+    return [Erase(msg, scene.cast.speaker, phrase)] if phrase and not looks_secret(phrase) else []
+
+
+def _about_memory(rest: Sequence[Token]) -> bool:
+    """Whether "delete …" is about what is remembered, not about a file or a meeting."""
+    lows = [token.low for token in rest]
+    known = {"memory", "memories", "records", "record", "everything", "address", "email", "number", "phone", "birthday", "name", "data"}
+    return bool(known & set(lows)) or lows[:1] == ["what"] or lows[:2] == ["all", "you"]
+
+
+def _rule(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`Always answer in English`, `from now on use metric units`."""
+    lows = tuple(token.low for token in tokens)
+    start = next((len(words) for words in _ALWAYS if lows[: len(words)] == words), 0)
+    if not start:
+        return None
+    while start < len(lows) and lows[start] in (",", "please", "always", "never"):
+        start += 1
+    if start >= len(tokens) or not is_finite_start(tokens, start):
+        return None
+    if lows[start] in _NOT_RULES or is_shared([token for token in tokens if token.low not in ("it", "this", "that")]):
+        return []
+    rule = scene.text[tokens[0].start : tokens[-1].end].strip()
+    return [Standing(msg, scene.cast.speaker, rule[:1].upper() + rule[1:])] if not looks_secret(rule) else []

@@ -1,0 +1,49 @@
+"""An English clause told again in the third person, its times left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brain.agents.builtin.english.tokens import Token
+
+_THIRD = {
+    "my": "their", "me": "them", "myself": "themselves", "mine": "theirs", "am": "is", "have": "has", "our": "their",
+    "us": "them", "ourselves": "themselves",
+}  # fmt: skip
+_NOT_ALONE = frozenset("and but so also then just already finally ,".split())
+
+
+def phrase_of(text: str, tokens: Sequence[Token], *, finite: bool = True) -> str:
+    """The tokens as written, first-person words turned into third, times and outer joints left out.
+
+    finite  whether the head is a finite verb of the first person (`have bought` becomes `has bought`)
+    """
+    kept = [token for token in tokens if token.kind != "time"]
+    while kept and kept[0].low in _NOT_ALONE:
+        kept = kept[1:]
+    while kept and (kept[-1].kind == "mark" or kept[-1].low in ("on", "at", "by", "in", "too", "and")):
+        kept = kept[:-1]
+    words: list[str] = []
+    for index, token in enumerate(kept):
+        word = token.said if token.kind == "quote" else token.text
+        if token.low in _THIRD and (finite or token.low not in ("am", "have")):
+            word = _THIRD[token.low] if not (token.low == "have" and index > 1) else word
+        elif token.text.startswith("'") and token.low != "'s":
+            word = token.low
+        elif not token.text:
+            word = token.low
+        if token.kind == "quote":
+            word = f"“{word}”"
+        touching = index > 0 and kept[index - 1].end == token.start and token.low != "not" and not _spelled(token)
+        words.append(word if touching or index == 0 else " " + word)
+    return "".join(words).strip()
+
+
+def _spelled(token: Token) -> bool:
+    """Whether a contraction was spelled out and needs a space before it."""
+    return token.text.startswith("'") and token.low != "'s"
+
+
+def is_shared(tokens: Sequence[Token]) -> bool:
+    """Whether the words speak of "we" or "you", which a third person cannot retell."""
+    return any(token.low in ("we", "us", "our", "you", "your", "ours", "yours", "here", "there", "this", "it", "that") for token in tokens)
