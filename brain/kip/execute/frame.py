@@ -1,0 +1,145 @@
+"""What the steps of one execution share: which cell is whose, the graph, and how to read values out of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from brain.ids import lineage_of
+from brain.kip import paths
+from brain.kip.algebra import Access, Step, variables
+from brain.kip.execute.bindings import Batch, BeliefValue, Datum, EdgeValue, Row
+from brain.kip.execute.graph import Graph
+from brain.kip.values import Ref, SymbolValue, Value
+
+BATCH = 512
+"""Rows that go through a step together."""
+
+Reader = Callable[[Row], Value]
+"""Reads a value out of a row."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """
+    cells     variable name to its place in a row
+    branches  rows of UNION blocks that ran, by the step's identity
+    """
+
+    graph: Graph
+    cells: dict[str, int]
+    branches: dict[int, list[Batch]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plan: Step, graph: Graph) -> Frame:
+        return cls(graph, {name: place for place, name in enumerate(variables(plan))})
+
+    def empty_row(self) -> Row:
+        return [None] * len(self.cells)
+
+    def symbol(self, ref: str, kind: str) -> SymbolValue:
+        """An exact symbol reference as a binding."""
+        environment = self.graph.run.environment
+        return SymbolValue(ref, environment.canonical_lineage(kind, lineage_of(ref)))  # type: ignore[arg-type]
+
+    # --- reading rows -------------------------------------------------------------------------------------------------
+
+    def reader(self, access: Access) -> Reader:
+        """A function that reads a variable or path from rows. `load` the rows first."""
+        place, steps, graph = self.cells[access.variable], access.steps, self.graph
+        now, canonical = graph.run.now, graph.canonical
+        if not steps:
+            return lambda row: value_of(row[place])
+        if steps == ("id",):
+            plain = self._read_slowly(place, steps)
+            return lambda row: cell if isinstance(cell := row[place], str) else plain(row)
+
+        def read(row: Row) -> Value:
+            cell = row[place]
+            if isinstance(cell, str):
+                element = graph.element(cell)
+                return None if element is None else paths.member(element, steps, now, canonical)
+            return slowly(row)
+
+        slowly = self._read_slowly(place, steps)
+        return read
+
+    def _read_slowly(self, place: int, steps: tuple[Any, ...]) -> Reader:
+        """Paths into what is no element."""
+
+        def read(row: Row) -> Value:
+            match row[place]:
+                case Datum(value=value):
+                    return paths.follow(value, steps)
+                case BeliefValue(wire=wire):
+                    return paths.follow(wire, steps)
+                case EdgeValue() as edge:
+                    return paths.follow(self.edge_view(edge), steps)
+            return None
+
+        return read
+
+    def output(self, access: Access) -> Reader:
+        """The same as JSON: a bare element is its whole view, a symbol its exact reference."""
+        if access.steps:
+            return self.reader(access)
+        place, graph = self.cells[access.variable], self.graph
+
+        def show(row: Row) -> Value:
+            match row[place]:
+                case str(element_id):
+                    element = graph.element(element_id)
+                    return None if element is None else paths.view(element, graph.run.now)
+                case Datum(value=value):
+                    return value
+                case SymbolValue(ref=ref):
+                    return ref
+                case BeliefValue(wire=wire):
+                    return wire
+                case EdgeValue() as edge:
+                    return self.edge_view(edge)
+            return None
+
+        return show
+
+    def edge_view(self, edge: EdgeValue) -> dict[str, Any]:
+        """What is known of a structural reference; the field by its exact symbol."""
+        return {
+            "source": {"id": edge.source},
+            "field": self._exact_field(edge),
+            "target": {"id": edge.target},
+            "index": edge.position,
+        }
+
+    def _exact_field(self, edge: EdgeValue) -> str:
+        source = self.graph.element(edge.source)
+        stored = source.body.get("structural", {}) if source is not None else {}
+        return next((symbol for symbol in stored if lineage_of(symbol) == edge.field), edge.field)
+
+    def load(self, rows: Batch, accesses: Iterable[Access]) -> None:
+        """Read at once every element that these accesses will look into."""
+        places = {self.cells[access.variable] for access in accesses if access.steps != ("id",)}
+        ids = set()
+        for place in places:
+            for row in rows:
+                cell = row[place]
+                if isinstance(cell, str):
+                    ids.add(cell)
+                elif isinstance(cell, EdgeValue):
+                    ids.add(cell.source)
+        self.graph.load(ids)
+
+
+def value_of(cell: Any) -> Value:
+    """A cell as a value of expressions."""
+    match cell:
+        case str(element_id):
+            return Ref(element_id)
+        case Datum(value=value):
+            return value
+        case BeliefValue(wire=wire):
+            return wire
+        case EdgeValue(source=source, target=target):
+            return {"source": source, "target": target}
+    return cell

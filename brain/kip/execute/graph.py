@@ -1,0 +1,147 @@
+"""The one way from the executor to the store: batched reads, what was read so far, merges, visibility, the deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from brain import errors
+from brain.ids import is_element_id
+from brain.kip.context import Run
+from brain.store.base import Edge, EdgeScan, Element, ElementId, Hit, Scan, SearchQuery, TupleScan
+from brain.times import Timestamp
+
+KEPT = 20_000
+"""Most elements held in memory between two batches."""
+
+
+class Graph:
+    """One snapshot as one statement sees it.
+
+    invalid_from  instants at which a projection made on the way stops being current
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.snapshot = run.snapshot
+        self.invalid_from: set[Timestamp] = set()
+        self._elements: dict[ElementId, Element] = {}
+
+    # --- what this caller sees ----------------------------------------------------------------------------------------
+
+    sees_everything = True
+    """Whether no element is hidden from the caller, so that the store's own counts may be used."""
+
+    def visible(self, element: Element) -> bool:  # noqa: ARG002
+        """Whether the caller may know of this element. Every element that is read passes here; nothing is hidden
+        before Governance has rules that hide."""
+        return True
+
+    # --- elements -----------------------------------------------------------------------------------------------------
+
+    def load(self, ids: Iterable[ElementId]) -> None:
+        """Read all of these at once, those already at hand excepted."""
+        missing = {element_id for element_id in ids if element_id not in self._elements}
+        if missing:
+            self.check_deadline()
+            for element in self.snapshot.elements(missing).values():
+                self.keep(element)
+
+    def element(self, element_id: ElementId) -> Element | None:
+        """An element, or None when there is none to see. Call `load` for a batch first."""
+        found = self._elements.get(element_id)
+        if found is None:
+            self.load((element_id,))
+            found = self._elements.get(element_id)
+        return found
+
+    def keep(self, element: Element) -> bool:
+        """Hold an element that was read on the way; False when it is hidden."""
+        if not self.visible(element):
+            return False
+        self._elements[element.id] = element
+        return True
+
+    def forget(self) -> None:
+        """Let go of what was read when it has become much; called between batches."""
+        if len(self._elements) > KEPT:
+            self._elements.clear()
+
+    def scan(self, query: Scan) -> Iterator[Element]:
+        """Elements by ascending number."""
+        self.check_deadline()
+        return (element for element in self.snapshot.scan(query) if self.keep(element))
+
+    def tuples(self, query: TupleScan) -> list[Element]:
+        """Propositions by their stored ends."""
+        self.check_deadline()
+        return [element for element in self.snapshot.tuples(query) if self.keep(element)]
+
+    def assertions(self, about: Iterable[ElementId]) -> list[Element]:
+        """Assertions about any of these Propositions."""
+        self.check_deadline()
+        return [element for element in self.snapshot.assertions(frozenset(about)) if self.keep(element)]
+
+    def edges(self, query: EdgeScan) -> list[Edge]:
+        """References by their stored ends."""
+        self.check_deadline()
+        return self.snapshot.edges(query)
+
+    def search(self, query: SearchQuery) -> list[Hit]:
+        """Best visible hits."""
+        self.check_deadline()
+        hits = self.snapshot.search(query)
+        self.load(hit.id for hit in hits)
+        return [hit for hit in hits if hit.id in self._elements]
+
+    # --- merges -------------------------------------------------------------------------------------------------------
+
+    def canonical(self, element_id: ElementId) -> ElementId:
+        """Where following merges from this id ends (§11.1)."""
+        return self._canonical.get(element_id, element_id)
+
+    def same(self, ids: Iterable[ElementId]) -> set[ElementId]:
+        """Every id whose merges end where those of one of these do."""
+        if not self._canonical:
+            return set(ids)
+        found: set[ElementId] = set()
+        for element_id in ids:
+            survivor = self.canonical(element_id)
+            found.add(survivor)
+            found.update(self._merged.get(survivor, ()))
+        return found
+
+    @cached_property
+    def _canonical(self) -> dict[ElementId, ElementId]:
+        """Every merged Concept with its survivor."""
+        steps = self.snapshot.merges()
+        survivors = {}
+        for source in steps:
+            survivor = source
+            while survivor in steps:
+                survivor = steps[survivor]
+            survivors[source] = survivor
+        return survivors
+
+    @cached_property
+    def _merged(self) -> dict[ElementId, list[ElementId]]:
+        merged: dict[ElementId, list[ElementId]] = {}
+        for source, survivor in self._canonical.items():
+            merged.setdefault(survivor, []).append(source)
+        return merged
+
+    # --- time ---------------------------------------------------------------------------------------------------------
+
+    def check_deadline(self) -> None:
+        """ExecutionTimeout once the operation has run too long; a read has changed nothing and may be sent again."""
+        deadline = self.run.deadline_ms
+        if deadline is not None and time.monotonic() * 1000 > deadline:
+            raise errors.ExecutionTimeout(
+                "The deadline passed before the query was answered.", retry=errors.Retry.SAFE_SAME_REQUEST
+            )
+
+
+def element_keys(keys: Iterable[str]) -> set[ElementId]:
+    """Those object keys that are element ids."""
+    return {key for key in keys if is_element_id(key)}

@@ -1,0 +1,235 @@
+"""From solutions to answer rows: distinct, grouped, ordered, cut and projected (KIP 2.0 §42.5, §44.6 to §44.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from brain.kip import algebra
+from brain.kip.algebra import Access, Column, Distinct, Group, Project, Scan, Tuple, Union
+from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
+from brain.kip.execute.blocks import extend_block, run_block
+from brain.kip.execute.frame import Frame
+from brain.kip.execute.graph import Graph
+from brain.kip.execute.groups import Groups
+from brain.kip.execute.ordering import Ranked, is_behind, key_of, sort
+from brain.kip.execute.pushdown import select
+from brain.kip.execute.scans import first_elements, starts_in_order
+from brain.kip.execute.tuples import Join
+from brain.store.base import ElementId, Json
+
+SPARE = 4_096
+"""Rows kept beyond those an ordered, cut answer needs before the surplus is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One row of an answer.
+
+    values    one per expression of FIND, as JSON
+    position  its place in the order, for a cursor
+    bound     the elements that bound it
+    """
+
+    values: tuple[Json, ...]
+    position: tuple[Json, ...]
+    bound: frozenset[ElementId]
+
+
+def answer(plan: Project, graph: Graph) -> Iterator[AnswerRow]:
+    """The rows of a plan, in order."""
+    frame = Frame.of(plan.block, graph)
+    native = select(plan, frame)
+    if native is not None:
+        return (AnswerRow(tuple(cells[:-2]), cells[-2], frozenset(cells[-1])) for cells in native)
+    if plan.group is not None:
+        return _grouped(plan, plan.group, frame)
+    return _plain(plan, frame)
+
+
+def solutions(distinct: Distinct, graph: Graph) -> list[dict[str, Cell]]:
+    """All distinct solutions, in ascending order of what the variables are bound to."""
+    frame = Frame.of(distinct.source, graph)
+    rows = list(_Best(frame, distinct, (), None, None).of(run_block(distinct.source, frame)))
+    return [{name: ranked.items[0][frame.cells[name]] for name in distinct.variables} for ranked in rows]
+
+
+# --- rows of solutions ------------------------------------------------------------------------------------------------
+
+
+def _plain(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
+    accesses = [output for output in plan.outputs if isinstance(output, Access)]
+    readers = [frame.output(access) for access in accesses]
+    for chunk in _chunks(_ranked(plan, frame)):
+        frame.load([row.items[0] for row in chunk], accesses)
+        for ranked in chunk:
+            values = tuple(read(ranked.items[0]) for read in readers)
+            yield AnswerRow(values, ranked.position, frozenset(set().union(*map(cited, ranked.items))))
+
+
+def _ranked(plan: Project, frame: Frame) -> Iterator[Ranked[Row]]:
+    best = _Best(frame, plan.distinct, plan.sort.keys, plan.source.limit, plan.source.after)
+    ordered = None if plan.sort.keys else _in_order(plan, frame)
+    if ordered is None:
+        yield from best.of(run_block(plan.block, frame))
+        return
+    left = plan.source.limit
+    for batches in ordered:
+        for ranked in best.of(batches):
+            yield ranked
+            if left is not None:
+                left -= 1
+                if left == 0:
+                    return
+        frame.graph.forget()
+
+
+class _Best:
+    """Distinct solutions behind a position, in order, at most `limit` of them."""
+
+    def __init__(
+        self,
+        frame: Frame,
+        distinct: Distinct,
+        keys: tuple[algebra.SortKey, ...],
+        limit: int | None,
+        after: tuple[Json, ...] | None,
+    ) -> None:
+        self.frame = frame
+        self.places = [frame.cells[name] for name in distinct.variables]
+        self.accesses = [key.key for key in keys if isinstance(key.key, Access)]
+        self.readers = [frame.reader(access) for access in self.accesses]
+        self.descending = [key.descending for key in keys]
+        self.limit = limit
+        self.after = after
+
+    def of(self, batches: Iterator[Batch]) -> list[Ranked[Row]]:
+        """The best of these rows. Memory stays with the limit when there is one."""
+        kept: dict[tuple[Cell, ...], Ranked[Row]] = {}
+        for batch in batches:
+            self.frame.graph.check_deadline()
+            self.frame.load(batch, self.accesses)
+            for row in batch:
+                solution = tuple(row[place] for place in self.places)
+                ranked = kept.get(solution)
+                if ranked is None:
+                    ranked = self._rank(row, solution)
+                    if self.after is not None and not is_behind(ranked, self.after, self.descending):
+                        continue
+                    kept[solution] = ranked
+                if len(ranked.items) < MOST_DERIVATIONS:
+                    ranked.items.append(row)
+            if self.limit is not None and len(kept) > self.limit + SPARE:
+                kept = {self._solution(ranked.items[0]): ranked for ranked in self._cut(kept)}
+            self.frame.graph.forget()
+        return self._cut(kept)
+
+    def _rank(self, row: Row, solution: tuple[Cell, ...]) -> Ranked[Row]:
+        pairs = zip(self.readers, self.descending, strict=True)
+        keys = tuple(key_of(read(row), descending=down) for read, down in pairs)
+        return Ranked(keys, tuple(order_of(cell) for cell in solution))
+
+    def _solution(self, row: Row) -> tuple[Cell, ...]:
+        return tuple(row[place] for place in self.places)
+
+    def _cut(self, kept: dict[tuple[Cell, ...], Ranked[Row]]) -> list[Ranked[Row]]:
+        rows = list(kept.values())
+        sort(rows, self.descending)
+        return rows if self.limit is None else rows[: self.limit]
+
+
+MOST_DERIVATIONS = 16
+"""Ways a solution was found that are kept for its citations."""
+
+
+def _in_order(plan: Project, frame: Frame) -> Iterator[Iterator[Batch]] | None:
+    """Stretches of rows of which each comes wholly before the next, when the plan's first step makes rows in the order
+    of the answer; None otherwise. So a cut answer reads no further than it has to."""
+    steps, variables = plan.block.steps, plan.distinct.variables
+    if not steps or not variables or any(isinstance(step, Union) for step in steps):
+        return None
+    first, rest = steps[0], algebra.Block(steps[1:])
+    after = _reached(plan)
+    if isinstance(first, Scan) and first.variable == variables[0] and starts_in_order(first):
+        starts = first_elements(first, frame, after=after)
+    elif isinstance(first, Tuple) and first.proposition == variables[0] and _is_open(first):
+        starts = Join(first, frame).first_tuples(after=after)
+    else:
+        return None
+    return (extend_block(rest, batch, frame) for batch in starts)
+
+
+def _is_open(step: Tuple) -> bool:
+    return isinstance(step.subject, algebra.Var) and isinstance(step.object, algebra.Var)
+
+
+def _reached(plan: Project) -> int:
+    """How far the leading variable may be skipped: to the element a cursor stopped at, which may have more rows."""
+    if plan.source.after is None:
+        return 0
+    _, ties = plan.source.after
+    return int(ties[0][2]) - 1 if ties and ties[0][0] == 0 else 0
+
+
+# --- rows of groups ---------------------------------------------------------------------------------------------------
+
+
+def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
+    groups = _counted(plan, group, frame) or Groups.of(group, _all_solutions(plan, frame), frame)
+    keys = plan.sort.keys
+    descending = [key.descending for key in keys]
+    rows = []
+    for index, values in enumerate(groups.values):
+        columns = [values[key.key.index] for key in keys if isinstance(key.key, Column)]
+        sort_keys = tuple(key_of(v, descending=down) for v, down in zip(columns, descending, strict=True))
+        rows.append(Ranked(sort_keys, groups.order(index), [index]))
+    sort(rows, descending)
+    after, limit = plan.source.after, plan.source.limit
+    if after is not None:
+        rows = [row for row in rows if is_behind(row, after, descending)]
+    for ranked in rows if limit is None else rows[:limit]:
+        index = ranked.items[0]
+        values = tuple(groups.values[index][output.index] for output in plan.outputs if isinstance(output, Column))
+        yield AnswerRow(values, ranked.position, groups.bound[index])
+
+
+def _all_solutions(plan: Project, frame: Frame) -> Iterator[Batch]:
+    """Every distinct solution once."""
+    places = [frame.cells[name] for name in plan.distinct.variables]
+    seen: set[tuple[Cell, ...]] = set()
+    for batch in run_block(plan.block, frame):
+        frame.graph.check_deadline()
+        fresh = []
+        for row in batch:
+            solution = tuple(row[place] for place in places)
+            if solution not in seen:
+                seen.add(solution)
+                fresh.append(row)
+        if fresh:
+            yield fresh
+        frame.graph.forget()
+
+
+def _counted(plan: Project, group: Group, frame: Frame) -> Groups | None:
+    """COUNT of one pattern, which the store knows without reading elements; None for anything else."""
+    steps = plan.block.steps
+    if group.keys or len(steps) != 1 or not frame.graph.sees_everything:
+        return None
+    (step,) = steps
+    if not isinstance(step, Scan) or step.ids is not None or step.matches:
+        return None
+    if not all(a.function == "COUNT" and a.argument == Access(step.variable) for a in group.aggregates):
+        return None
+    total = frame.graph.snapshot.count(step.conditions)
+    return Groups.single(tuple(total for _ in group.aggregates))
+
+
+def _chunks(rows: Iterator[Ranked[Row]]) -> Iterator[list[Ranked[Row]]]:
+    chunk: list[Ranked[Row]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) >= 256:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
