@@ -60,7 +60,8 @@ class Check:
     def tree(self, statement: ast.Node) -> None:
         """Rules about single nodes, wherever they stand."""
         if len(self.source) > SHALLOW and depth_of(statement) > DEPTH:
-            self.refuse(statement, f"expressions are nested more than {DEPTH} deep", error=ResourceExhausted)
+            hint = "Split the expression, or test a list with IN(value, :list)."
+            self.refuse(statement, f"an expression is more than {DEPTH} steps deep", hint, ResourceExhausted)
         for node in walk(statement):
             match node:
                 case ast.ObjectLiteral(members=members) | ast.ObjectPattern(members=members):

@@ -232,8 +232,7 @@ def _assert(check: Check, clause: ast.Assert, bound: Names) -> None:
     given = {member.name for member in clause.members.members}
     for member in clause.members.members:
         if member.name not in ASSERT_MEMBERS:
-            hint = near(member.name, map(str.upper, ASSERT_MEMBERS))
-            check.refuse(member, f"ASSERT has no member {member.name}", hint.lower().capitalize() if hint else None)
+            check.refuse(member, f"ASSERT has no member {member.name}", near(member.name, ASSERT_MEMBERS))
     for name, example in (("by", "by: :person"), ("mode", 'mode: "stated"')):
         if name not in given:
             check.refuse(clause.members, f"an ASSERT says {name}", f"Add {example}.")

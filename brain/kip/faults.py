@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 SNIPPET = 60
 """Most characters of source that an error quotes."""
 
+NO_COMMAS = "The clauses of a block follow one another without commas."
+
 Error = TypeVar("Error", bound=KipError)
 
 _SPOKEN = {VARIABLE: "a variable", STRING: "a string", NUMBER: "a number", END: "the end of the text"}
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_SINGLE_QUOTED = re.compile(r"'([^'\n]{0,80})'|‘([^’\n]{0,80})’|“([^”\n]{0,80})”")
+_CLOSING = frozenset(_PAIRS.values())
+_RELATIONS = frozenset({"<", "<=", ">", ">="})
+_SINGLE_QUOTED = re.compile(r"'((?:[^'\\\n]|\\.){0,80})'|‘([^’\n]{0,80})’|“([^”\n]{0,80})”")
 _STRING_BREAK = re.compile(r'(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*+(.?)', re.DOTALL)
 
 
@@ -68,7 +72,10 @@ def spoken(head: str) -> str:
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """A hint with the known phrase closest to a word, when one is close."""
-    close = get_close_matches(word.upper(), list(known), n=1, cutoff=0.7)
+    phrases = sorted(known)
+    begun = [phrase for phrase in phrases if len(word) > 2 and phrase.upper().startswith(word.upper())]
+    by_upper = {phrase.upper(): phrase for phrase in phrases}
+    close = begun or [by_upper[phrase] for phrase in get_close_matches(word.upper(), by_upper, n=1, cutoff=0.7)]
     return f"Did you mean {close[0]}?" if close else None
 
 
@@ -84,30 +91,34 @@ def _found(t: Tokens) -> str:
 def _repair(t: Tokens, expected: str | None) -> str | None:
     head, before = t.head, t.heads[t.at - 1] if t.at else END
     if head == END:
-        return _unclosed(t)
-    if before == "," and head in (")", "]", "}"):
+        return _unclosed(t) or (f"Add {expected}." if expected else "The text ends too early.")
+    if before == "," and head in _CLOSING:
         return f"Remove the comma before {head}."
     if head == ":" and t.ahead().isidentifier():
         return f"Write :{t.text(t.at + 1)} without a blank in it."
-    if head.isidentifier():
-        return _repair_word(t, before, expected)
+    return _repair_word(t, expected) if head.isidentifier() else _repair_mark(t, before, expected)
+
+
+def _repair_mark(t: Tokens, before: str, expected: str | None) -> str | None:
+    head = t.head
     if expected == ":" and head in (STRING, NUMBER, VARIABLE, "{", "["):
-        return f"Write {_short(t.text(t.at - 1))}: {_short(t.text())}"
+        return f"Write {_short(t.text(t.at - 1))}: {_short(t.text())}."
     if expected == "(" and head == VARIABLE:
-        return f"Write {t.text(t.at - 1)}({t.text()}) with brackets."
-    if head == ">" and before == "<":
+        return f"Put it in brackets: {t.text(t.at - 1)}(…)."
+    if before == "<" and head == ">":
         return "Write != for unequal."
+    if before in _RELATIONS or head in _RELATIONS:
+        return "A comparison has two sides; write a < b && b < c for a chain."
     if head == "|":
         return "Write || for or."
-    if head in (">", "-") and before in ("-", "<", "]"):
+    if head in ("-", "<"):
         return 'A relation is a tuple: (?a, "predicate", ?b).'
-    return f"Write {expected} before {_short(t.text())}" if expected else None
+    return f"Write {expected} before {_short(t.text())}." if expected else None
 
 
-def _repair_word(t: Tokens, before: str, expected: str | None) -> str | None:
-    word = t.text()
-    upper = t.head
-    if before == NUMBER and t.starts[t.at] == t.ends[t.at - 1]:
+def _repair_word(t: Tokens, expected: str | None) -> str | None:
+    word, upper = t.text(), t.head
+    if t.at and t.heads[t.at - 1] == NUMBER and t.starts[t.at] == t.ends[t.at - 1]:
         return "A number is written in digits, with a point and an exponent at most."
     if upper == "EXPECT":
         return "A guard stands at the end of its statement, behind WHERE and LIMIT."
@@ -116,29 +127,43 @@ def _repair_word(t: Tokens, before: str, expected: str | None) -> str | None:
     if upper in INFIX and expected != "{":
         return INFIX[upper]
     if upper in WORDS and word != WORDS[upper]:
-        return f"Write {WORDS[upper]} in lower case." if WORDS[upper] == word.lower() else f"Write {WORDS[upper]}."
-    return CLAUSES.get(upper) or (f"Write {expected} before {_short(word)}" if expected else None)
+        return f"Write {WORDS[upper]}."
+    return CLAUSES.get(upper) or (f"Write {expected} before {_short(word)}." if expected else None)
 
 
 def misplaced(t: Tokens) -> str | None:
-    """A hint about a clause behind the end of a statement: which clause it should have stood before."""
+    """A hint about what stands behind the end of a statement: before which clause it belongs."""
+    if t.head in _CLOSING:
+        return f"Remove this {t.head}."
     rank = ORDER.get(t.head)
     if rank is None:
         return None
     depth = 0
     for head in t.heads[: t.at]:
-        depth += (head in _PAIRS) - (head in _PAIRS.values())
+        depth += (head in _PAIRS) - (head in _CLOSING)
         if depth == 0 and ORDER.get(head, -1) >= rank:
             return f"{t.head} stands twice." if head == t.head else f"Put {t.head} before {head}."
     return None
 
 
-def bare_word(t: Tokens) -> str | None:
-    """A hint when a word without quotes or mark stands where a value belongs."""
+def bare_word(t: Tokens, marks: str) -> str | None:
+    """A hint when a bare word stands where a value belongs; `marks` are those that can precede a name there."""
     word = t.text()
     if not t.head.isidentifier() or t.head in INFIX or t.head in WORDS or t.head in CLAUSES or len(word) > SNIPPET:
         return None
-    return f'Write "{word}" in quotes, :{word} for a parameter or ?{word} for a variable.'
+    ways = {"": f'"{word}" in quotes', ":": f":{word} for a parameter", "?": f"?{word} for a variable"}
+    if marks == "?":
+        return f"Write ?{word}."
+    return f"Write {' or '.join(ways[mark] for mark in ('', *marks))}."
+
+
+def missing_comma(t: Tokens, opening: str) -> str | None:
+    """A hint when the next item of a list follows without its comma."""
+    if t.starts[t.at] == t.ends[t.at - 1]:
+        return None
+    named = t.head.isidentifier() and opening == "{"
+    begins = t.head in (STRING, NUMBER, VARIABLE) or (t.head == ":" and t.ahead().isidentifier())
+    return f"Put a comma before {_short(t.text())}." if named or begins else None
 
 
 def _unclosed(t: Tokens) -> str | None:
@@ -146,7 +171,7 @@ def _unclosed(t: Tokens) -> str | None:
     for index, head in enumerate(t.heads):
         if head in _PAIRS:
             opened.append(index)
-        elif head in _PAIRS.values() and opened:
+        elif head in _CLOSING and opened:
             opened.pop()
     if not opened:
         return None
@@ -169,7 +194,7 @@ def _no_token(t: Tokens, expected: str | None) -> tuple[str, str | None]:
         return _broken_string(t.source, offset)
     quoted = _SINGLE_QUOTED.match(t.source, offset)
     if quoted:
-        inner = next(part for part in quoted.groups() if part is not None).replace('"', '\\"')
+        inner = next(part for part in quoted.groups() if part is not None).replace("\\'", "'").replace('"', '\\"')
         return "strings stand in straight double quotes", f'Write "{inner}".'
     if character == "=" and expected == ":":
         return "a colon stands between a name and its value", f"Write {_short(t.text(t.at - 1))}: …"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal as OneOf
 from typing import TypeVar, cast
 
+from brain.errors import KipError
 from brain.kip.ast import (
     Assert,
     ClientKey,
@@ -43,7 +44,7 @@ from brain.kip.ast import (
     Variable,
     Where,
 )
-from brain.kip.faults import near
+from brain.kip.faults import NO_COMMAS, near
 from brain.kip.habits import STARTS
 from brain.kip.kql import limit_clause
 from brain.kip.lexer import Tokens
@@ -68,8 +69,8 @@ assignment_object = object_literal
 """assignment_object = "{", [ assignment_member, { ",", assignment_member } ], "}" ; its members are object members."""
 
 
-# kml_statement = mutate_statement | mutation_clause | define_statement ;
 def kml_statement(t: Tokens) -> KmlStatement:
+    """Any statement that writes."""
     if t.head == "MUTATE":
         return mutate_statement(t)
     if t.head == "DEFINE":
@@ -77,8 +78,8 @@ def kml_statement(t: Tokens) -> KmlStatement:
     return mutation_clause(t)
 
 
-# mutate_statement = "MUTATE", "{", { mutation_clause }, "}" ;
 def mutate_statement(t: Tokens) -> Mutate:
+    """`MUTATE { clause clause }`"""
     start = t.at
     t.expect("MUTATE", "{")
     clauses = []
@@ -87,10 +88,8 @@ def mutate_statement(t: Tokens) -> Mutate:
     return Mutate(t.since(start), tuple(clauses))
 
 
-# mutation_clause = create_concept | upsert_concept | ensure_proposition | assert_statement | create_evidence
-#                 | create_assertion | create_activity | update_statement | transition_statement | set_retention
-#                 | purge_statement | purge_payload_statement | merge_concept ;
 def mutation_clause(t: Tokens) -> MutationClause:
+    """Any change that a block can hold, or that stands alone."""
     read = _CLAUSES.get(t.head)
     if read is None:
         if t.head in ("MUTATE", "DEFINE"):
@@ -103,6 +102,8 @@ def mutation_clause(t: Tokens) -> MutationClause:
 
 def _instead(t: Tokens) -> str | None:
     word = t.head
+    if word == ",":
+        return NO_COMMAS
     if word in ("FIND", "SEARCH", "DESCRIBE"):
         return "A MUTATE block holds changes only; read with a statement of its own."
     return STARTS.get(word) or near(word, _CLAUSES)
@@ -119,8 +120,8 @@ def _create(t: Tokens) -> MutationClause:
     raise t.unexpected("CREATE makes a CONCEPT, EVIDENCE, ASSERTION or ACTIVITY", hint=hint)
 
 
-# create_concept = "CREATE", "CONCEPT", handle, "{", { concept_create_clause }, "}" ;
 def create_concept(t: Tokens) -> CreateConcept:
+    """`CREATE CONCEPT ?x { clause clause }`"""
     start = t.at
     t.expect("CREATE", "CONCEPT")
     name = handle(t)
@@ -128,9 +129,8 @@ def create_concept(t: Tokens) -> CreateConcept:
     return CreateConcept(t.since(start), name, clauses)
 
 
-# concept_create_clause = type_clause | client_key_clause | name_clause | set_fields_clause | set_attributes_clause
-#                       | set_facet_clause | set_structural_clause ;
 def concept_create_clause(t: Tokens) -> CreateClause:
+    """`TYPE`, `NAME`, `CLIENT KEY` or a `SET`."""
     head = t.head
     if head == "TYPE":
         return type_clause(t)
@@ -152,9 +152,8 @@ def concept_create_clause(t: Tokens) -> CreateClause:
     raise t.unexpected("this is no clause of CREATE CONCEPT")
 
 
-# create_evidence = "CREATE", "EVIDENCE", handle, "{", { record_create_clause }, "}" ;
-# create_assertion, create_activity likewise
 def create_record(t: Tokens) -> CreateRecord:
+    """`CREATE EVIDENCE ?e {…}`, `CREATE ASSERTION ?a {…}`, `CREATE ACTIVITY ?t {…}`: one shape."""
     start = t.at
     t.expect("CREATE")
     kind = cast("OneOf['evidence', 'assertion', 'activity']", t.head.lower())
@@ -164,8 +163,8 @@ def create_record(t: Tokens) -> CreateRecord:
     return CreateRecord(t.since(start), kind, name, clauses)
 
 
-# record_create_clause = client_key_clause | set_fields_clause | set_facet_clause | set_structural_clause ;
 def record_create_clause(t: Tokens) -> RecordClause:
+    """`CLIENT KEY`, or a `SET` that a record takes."""
     head = t.head
     if head == "CLIENT":
         return client_key_clause(t)
@@ -181,8 +180,8 @@ def record_create_clause(t: Tokens) -> RecordClause:
     raise t.unexpected("a record is made of CLIENT KEY, SET FIELDS, SET FACET and SET STRUCTURAL clauses only")
 
 
-# upsert_concept = "UPSERT", "CONCEPT", handle, "{", { upsert_clause }, "}", { expect_version_clause } ;
 def upsert_concept(t: Tokens) -> UpsertConcept:
+    """`UPSERT CONCEPT ?x { clause clause } [guards]`"""
     start = t.at
     t.expect("UPSERT", "CONCEPT")
     name = handle(t)
@@ -191,15 +190,15 @@ def upsert_concept(t: Tokens) -> UpsertConcept:
     return UpsertConcept(t.since(start), name, clauses, expect)
 
 
-# upsert_clause = match_clause | update_action ;
 def upsert_clause(t: Tokens) -> UpsertClause:
+    """`MATCH {…}` or what UPDATE does."""
     if t.head == "MATCH":
         return match_clause(t)
     return update_action(t)
 
 
-# ensure_proposition = "ENSURE", "PROPOSITION", [ handle ], proposition_tuple, { expect_version_clause } ;
 def ensure_proposition(t: Tokens) -> EnsureProposition:
+    """`ENSURE PROPOSITION [?p] (…) [guards]`"""
     start = t.at
     t.expect("ENSURE")
     if t.head == "CONCEPT":
@@ -211,8 +210,8 @@ def ensure_proposition(t: Tokens) -> EnsureProposition:
     return EnsureProposition(t.since(start), name, proposition, expect)
 
 
-# assert_statement = "ASSERT", [ handle ], proposition_tuple, assignment_object, [ "SUPERSEDING", target_ref ] ;
 def assert_statement(t: Tokens) -> Assert:
+    """`ASSERT [?a] (…) {…} [SUPERSEDING old]`"""
     start = t.at
     t.expect("ASSERT")
     name = _optional_handle(t)
@@ -222,8 +221,8 @@ def assert_statement(t: Tokens) -> Assert:
     return Assert(t.since(start), name, proposition, members, superseding)
 
 
-# handle = variable ;
 def handle(t: Tokens) -> Variable:
+    """`?name`"""
     return variable(t, "a handle")
 
 
@@ -239,32 +238,32 @@ def _braced(t: Tokens, clause: Callable[[Tokens], Clause]) -> tuple[Clause, ...]
     return tuple(clauses)
 
 
-# type_clause = "TYPE", schema_symbol ;
 def type_clause(t: Tokens) -> TypeClause:
+    """`TYPE "Person"`"""
     start = t.at
     t.expect("TYPE")
     type_ = schema_symbol(t, "a type")
     return TypeClause(t.since(start), type_)
 
 
-# client_key_clause = "CLIENT", "KEY", scalar_or_parameter ;
 def client_key_clause(t: Tokens) -> ClientKey:
+    """`CLIENT KEY :k`"""
     start = t.at
     t.expect("CLIENT", "KEY")
     key = scalar_value(t, "a client key")
     return ClientKey(t.since(start), key)
 
 
-# name_clause = "NAME", scalar_or_parameter ;
 def name_clause(t: Tokens) -> NameClause:
+    """`NAME "Ann"`"""
     start = t.at
     t.expect("NAME")
     name = scalar_value(t, "a name")
     return NameClause(t.since(start), name)
 
 
-# match_clause = "MATCH", object_pattern ;
 def match_clause(t: Tokens) -> MatchClause:
+    """`MATCH {type: "Person", key: :k}`"""
     start = t.at
     t.expect("MATCH")
     match = object_pattern(t)
@@ -274,9 +273,8 @@ def match_clause(t: Tokens) -> MatchClause:
 # --- UPDATE -----------------------------------------------------------------------------------------------------------
 
 
-# update_statement = "UPDATE", target_ref, update_action, { update_action }, [ "WHERE", where_block ],
-#                    [ limit_clause ], { expect_version_clause } ;
 def update_statement(t: Tokens) -> Update:
+    """`UPDATE target action action` and the common end."""
     start = t.at
     t.expect("UPDATE")
     target = target_ref(t)
@@ -292,38 +290,43 @@ def _more_sets(t: Tokens) -> bool:
     return t.head == "SET" and t.ahead() != "RETENTION"
 
 
-# update_action = set_fields_clause | set_attributes_clause | set_facet_clause | unset_attributes_clause
-#               | unset_facet_clause | set_structural_clause | unset_structural_clause ;
 def update_action(t: Tokens) -> UpdateAction:
+    """A `SET` or `UNSET` of one plane."""
     read = _ACTIONS.get((t.head, t.ahead()))
     if read is None:
-        if t.head == "UNSET" and t.ahead() == "FIELDS":
-            raise t.unexpected(
-                "fields of the record cannot be unset", hint="UNSET takes ATTRIBUTES, FACET or STRUCTURAL."
-            )
-        t.at += t.head in ("SET", "UNSET")
-        raise t.unexpected("a SET or UNSET of fields, attributes, a facet or structural references has to stand here")
+        raise _no_action(t)
     return read(t)
 
 
-# set_fields_clause = "SET", "FIELDS", assignment_object ;
+def _no_action(t: Tokens) -> KipError:
+    verb, message = t.head, "a SET or UNSET of fields, attributes, a facet or structural references has to stand here"
+    if verb not in ("SET", "UNSET"):
+        return t.unexpected(message)
+    t.at += 1
+    if verb == "UNSET" and t.head == "FIELDS":
+        return t.unexpected("fields of the record cannot be unset", hint="Set the field to null where null is allowed.")
+    hint = f"Write {verb} ATTRIBUTES, {verb} FACET or {verb} STRUCTURAL; the core fields are set with SET FIELDS."
+    return t.unexpected(message, hint=hint)
+
+
 def set_fields_clause(t: Tokens) -> SetFields:
+    """`SET FIELDS {…}`"""
     start = t.at
     t.expect("SET", "FIELDS")
     assignments = assignment_object(t)
     return SetFields(t.since(start), assignments)
 
 
-# set_attributes_clause = "SET", "ATTRIBUTES", assignment_object ;
 def set_attributes_clause(t: Tokens) -> SetAttributes:
+    """`SET ATTRIBUTES {…}`"""
     start = t.at
     t.expect("SET", "ATTRIBUTES")
     assignments = assignment_object(t)
     return SetAttributes(t.since(start), assignments)
 
 
-# set_facet_clause = "SET", "FACET", schema_symbol, assignment_object ;
 def set_facet_clause(t: Tokens) -> SetFacet:
+    """`SET FACET "F" {…}`"""
     start = t.at
     t.expect("SET", "FACET")
     facet = schema_symbol(t, "a facet")
@@ -331,16 +334,16 @@ def set_facet_clause(t: Tokens) -> SetFacet:
     return SetFacet(t.since(start), facet, assignments)
 
 
-# unset_attributes_clause = "UNSET", "ATTRIBUTES", unset_field_set ;
 def unset_attributes_clause(t: Tokens) -> UnsetAttributes:
+    """`UNSET ATTRIBUTES {a, "b c"}`"""
     start = t.at
     t.expect("UNSET", "ATTRIBUTES")
     names = unset_field_set(t)
     return UnsetAttributes(t.since(start), names)
 
 
-# unset_facet_clause = "UNSET", "FACET", schema_symbol, unset_field_set ;
 def unset_facet_clause(t: Tokens) -> UnsetFacet:
+    """`UNSET FACET "F" {a, "b c"}`"""
     start = t.at
     t.expect("UNSET", "FACET")
     facet = schema_symbol(t, "a facet")
@@ -348,21 +351,21 @@ def unset_facet_clause(t: Tokens) -> UnsetFacet:
     return UnsetFacet(t.since(start), facet, names)
 
 
-# unset_field_set = "{", [ unset_field, { ",", unset_field } ], "}" ;   unset_field = identifier | string_literal ;
 def unset_field_set(t: Tokens) -> tuple[str, ...]:
+    """`{a, "b c"}`, each an `unset_field`; answers the names."""
     return comma_list(t, "{", field_name, "}")
 
 
-# set_structural_clause = "SET", "STRUCTURAL", "{", { structural_assignment }, "}" ;
 def set_structural_clause(t: Tokens) -> SetStructural:
+    """`SET STRUCTURAL { ("field", target) {index: 0} … }`"""
     start = t.at
     t.expect("SET", "STRUCTURAL")
     entries = _braced(t, structural_assignment)
     return SetStructural(t.since(start), entries)
 
 
-# structural_assignment = "(", schema_symbol, ",", mutation_value, ")", [ object_literal ] ;
 def structural_assignment(t: Tokens) -> StructuralEntry:
+    """`("field", target) [{…}]`"""
     start = t.at
     entry = structural_removal(t)
     if t.head != "{":
@@ -371,16 +374,16 @@ def structural_assignment(t: Tokens) -> StructuralEntry:
     return StructuralEntry(t.since(start), entry.field, entry.target, options)
 
 
-# unset_structural_clause = "UNSET", "STRUCTURAL", "{", { structural_removal }, "}" ;
 def unset_structural_clause(t: Tokens) -> UnsetStructural:
+    """`UNSET STRUCTURAL { ("field", target) … }`"""
     start = t.at
     t.expect("UNSET", "STRUCTURAL")
     entries = _braced(t, structural_removal)
     return UnsetStructural(t.since(start), entries)
 
 
-# structural_removal = "(", schema_symbol, ",", mutation_value, ")" ;   mutation_value is a data value
 def structural_removal(t: Tokens) -> StructuralEntry:
+    """`("field", target)`"""
     start = t.at
     t.expect("(")
     field = schema_symbol(t, "a structural field")
@@ -393,10 +396,8 @@ def structural_removal(t: Tokens) -> StructuralEntry:
 # --- lifecycle, retention, merge --------------------------------------------------------------------------------------
 
 
-# transition_statement = "TRANSITION", target_ref, "TO", scalar_or_parameter, [ "BY", target_ref ],
-#                        { transition_finalize_clause }, [ "WHERE", where_block ], [ limit_clause ],
-#                        { expect_version_clause } ;
 def transition_statement(t: Tokens) -> Transition:
+    """`TRANSITION target TO "state" [BY other] [SET …]` and the common end."""
     start = t.at
     t.expect("TRANSITION")
     target = target_ref(t)
@@ -410,27 +411,30 @@ def transition_statement(t: Tokens) -> Transition:
     return Transition(t.since(start), target, state, by, tuple(finalize), where, limit, expect)
 
 
-# transition_finalize_clause = set_fields_clause | set_structural_clause ;
 def transition_finalize_clause(t: Tokens) -> FinalizeClause:
+    """`SET FIELDS` or `SET STRUCTURAL`."""
     if t.ahead() == "STRUCTURAL":
         return set_structural_clause(t)
     return set_fields_clause(t)
 
 
-# set_retention = "SET", "RETENTION", target_ref, assignment_object, [ "WHERE", where_block ], [ limit_clause ],
-#                 { expect_version_clause } ;
 def set_retention(t: Tokens) -> SetRetention:
+    """`SET RETENTION target {…}` and the common end."""
     start = t.at
-    t.expect("SET", "RETENTION")
+    t.expect("SET")
+    if t.head != "RETENTION":
+        raise t.unexpected(
+            "SET alone begins SET RETENTION only", hint="Other SET clauses stand behind UPDATE and its target."
+        )
+    t.expect("RETENTION")
     target = target_ref(t)
     assignments = assignment_object(t)
     where, limit, expect = _tail(t)
     return SetRetention(t.since(start), target, assignments, where, limit, expect)
 
 
-# purge_statement = "PURGE", target_ref, [ "WHERE", where_block ], [ limit_clause ], { expect_version_clause },
-#                   [ "REFERENCE", "POLICY", scalar_or_parameter ], "CONFIRM", '"PURGE"' ;
 def purge_statement(t: Tokens) -> Purge | PurgePayload:
+    """`PURGE target`, the common end, `[REFERENCE POLICY p] CONFIRM "PURGE"`; or its PAYLOAD form."""
     if t.ahead() == "PAYLOAD":
         return purge_payload_statement(t)
     start = t.at
@@ -445,9 +449,8 @@ def purge_statement(t: Tokens) -> Purge | PurgePayload:
     return Purge(t.since(start), target, where, limit, expect, policy)
 
 
-# purge_payload_statement = "PURGE", "PAYLOAD", target_ref, [ "WHERE", where_block ], [ limit_clause ],
-#                           { expect_version_clause }, "CONFIRM", '"PURGE"' ;
 def purge_payload_statement(t: Tokens) -> PurgePayload:
+    """`PURGE PAYLOAD target`, the common end, `CONFIRM "PURGE"`."""
     start = t.at
     t.expect("PURGE", "PAYLOAD")
     target = target_ref(t)
@@ -457,15 +460,17 @@ def purge_payload_statement(t: Tokens) -> PurgePayload:
 
 
 def _confirm(t: Tokens) -> None:
-    t.expect("CONFIRM")
+    if not t.take("CONFIRM"):
+        hint = 'End the statement with CONFIRM "PURGE".'
+        raise t.unexpected("CONFIRM has to stand here", hint=hint, expected="CONFIRM")
     if t.head != STRING or string_literal(t) != "PURGE":
         t.at -= t.heads[t.at - 1] == STRING
-        raise t.unexpected('what is confirmed has to be written out as "PURGE"', expected='"PURGE"')
+        message = 'what is confirmed has to be written out as "PURGE"'
+        raise t.unexpected(message, hint='Write CONFIRM "PURGE".', expected='"PURGE"')
 
 
-# merge_concept = "MERGE", "CONCEPT", target_ref, "INTO", target_ref, [ "WHERE", where_block ],
-#                 { expect_version_clause } ;
 def merge_concept(t: Tokens) -> MergeConcept:
+    """`MERGE CONCEPT source INTO target` and the common end without its limit."""
     start = t.at
     t.expect("MERGE", "CONCEPT")
     source = target_ref(t)
@@ -478,8 +483,8 @@ def merge_concept(t: Tokens) -> MergeConcept:
     return MergeConcept(t.since(start), source, target, where, expect)
 
 
-# define_statement = "DEFINE", ( "PREDICATE" | "CONCEPT", "TYPE" ), schema_symbol, object_literal ;
 def define_statement(t: Tokens) -> Define:
+    """`DEFINE PREDICATE "p" {…}` or `DEFINE CONCEPT TYPE "T" {…}`"""
     start = t.at
     t.expect("DEFINE")
     kind: OneOf["predicate", "concept_type"] = "predicate"
@@ -513,8 +518,8 @@ def expect_version_clauses(t: Tokens) -> tuple[ExpectVersion, ...]:
     return tuple(guards)
 
 
-# expect_version_clause = "EXPECT", "VERSION", scalar_or_parameter, [ "OF", version_plane ] ;
 def expect_version_clause(t: Tokens) -> ExpectVersion:
+    """`EXPECT VERSION n [OF plane]`"""
     start = t.at
     t.expect("EXPECT")
     if t.head == "STATE":
@@ -525,8 +530,8 @@ def expect_version_clause(t: Tokens) -> ExpectVersion:
     return ExpectVersion(t.since(start), version, plane)
 
 
-# version_plane = "ATTRIBUTES" | "STRUCTURAL" | "RETENTION" | "FACET", schema_symbol ;
 def version_plane(t: Tokens) -> Plane:
+    """`ATTRIBUTES`, `STRUCTURAL`, `RETENTION` or `FACET "F"`."""
     start = t.at
     head = t.head
     if head not in ("ATTRIBUTES", "STRUCTURAL", "RETENTION", "FACET"):
@@ -547,6 +552,9 @@ _CLAUSES: dict[str, Callable[[Tokens], MutationClause]] = {
     "UPDATE": update_statement,
     "UPSERT": upsert_concept,
 }
+
+KML_STATEMENTS = ("DEFINE", "MUTATE", *_CLAUSES)
+"""First words of the statements that write."""
 
 _ACTIONS: dict[tuple[str, str], Callable[[Tokens], UpdateAction]] = {
     ("SET", "ATTRIBUTES"): set_attributes_clause,

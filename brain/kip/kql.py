@@ -31,9 +31,8 @@ COMPARISONS = ("!=", "&&", "<", "<=", "==", ">", ">=", "||")
 SEARCH_KINDS = ("ACTIVITY", "ASSERTION", "CONCEPT", "EVIDENCE", "PROPOSITION")
 
 
-# query = "FIND", "(", projection_list, ")", "WHERE", where_block, [ as_of_clause ], [ for_time_clause ],
-#         [ epistemic_clause ], [ order_by_clause ], [ limit_clause ], [ cursor_clause ] ;
 def query(t: Tokens) -> Find:
+    """`FIND(…) WHERE {…}` and its closing clauses in their one order."""
     start = t.at
     t.raw_paths = True
     t.expect("FIND", "(")
@@ -49,16 +48,16 @@ def query(t: Tokens) -> Find:
     return Find(t.since(start), projections, where, as_of, for_time, epistemic, order_by, limit, cursor)
 
 
-# projection_list = projection_expression, { ",", projection_expression } ;
 def projection_list(t: Tokens) -> tuple[Projection, ...]:
+    """What FIND returns, with commas between."""
     projections = [projection_expression(t)]
     while t.take(","):
         projections.append(projection_expression(t))
     return tuple(projections)
 
 
-# projection_expression = aggregate_expression | expression ;
 def projection_expression(t: Tokens) -> Projection:
+    """An expression or an aggregate."""
     if t.head not in AGGREGATES or t.ahead() != "(":
         return expression(t)
     aggregate = aggregate_expression(t)
@@ -67,9 +66,8 @@ def projection_expression(t: Tokens) -> Projection:
     return aggregate
 
 
-# aggregate_expression = aggregate_name, "(", [ "DISTINCT" ], expression, ")" ;
-# aggregate_name = "COUNT" | "SUM" | "AVG" | "MIN" | "MAX" ;
 def aggregate_expression(t: Tokens) -> Aggregate:
+    """`COUNT(DISTINCT ?x)`; an `aggregate_name` before a bracket is always one."""
     start = t.at
     function = cast("OneOf['COUNT', 'SUM', 'AVG', 'MIN', 'MAX']", t.head)
     t.at += 1
@@ -80,8 +78,8 @@ def aggregate_expression(t: Tokens) -> Aggregate:
     return Aggregate(t.since(start), function, distinct, argument)
 
 
-# where_clause, with belief_pattern | belief_slot_pattern | search_pattern beside those every language has
 def kql_clause(t: Tokens) -> WhereClause:
+    """One clause of the WHERE of FIND: a shared one, or one of the three that read beliefs or search."""
     if t.head == VARIABLE:
         head = t.ahead()
         if head == "BELIEF":
@@ -91,9 +89,8 @@ def kql_clause(t: Tokens) -> WhereClause:
     return raw_clause(t, kql_clause)
 
 
-# belief_pattern = variable, "BELIEF", "(",
-#                  ( variable | "id", ":", scalar_value | term, ",", predicate_atom, ",", term ), ")" ;
 def belief_pattern(t: Tokens) -> BeliefPattern:
+    """`?b BELIEF (?p)`, `?b BELIEF (id: :p)` or `?b BELIEF (s, "p", o)`"""
     start = t.at
     name = variable(t)
     t.expect("BELIEF")
@@ -120,8 +117,8 @@ def belief_pattern(t: Tokens) -> BeliefPattern:
     return BeliefPattern(t.since(start), name, target)
 
 
-# belief_slot_pattern = variable, "BELIEF", "SLOT", "(", term, ",", predicate_atom, ")" ;
 def belief_slot_pattern(t: Tokens) -> BeliefSlotPattern:
+    """`?b BELIEF SLOT (s, "p")`"""
     start = t.at
     name = variable(t)
     t.expect("BELIEF", "SLOT", "(")
@@ -132,10 +129,8 @@ def belief_slot_pattern(t: Tokens) -> BeliefSlotPattern:
     return BeliefSlotPattern(t.since(start), name, subject, predicate)
 
 
-# search_pattern = variable, "SEARCH", search_kind, scalar_value, [ "WITH", "TYPE", scalar_value ],
-#                  [ "WITH", "PREDICATE", scalar_value ], [ "MODE", search_mode ], [ "THRESHOLD", scalar_value ],
-#                  limit_clause ;
 def search_pattern(t: Tokens) -> SearchPattern:
+    """`?x SEARCH CONCEPT "text" […] LIMIT n`; the limit is required."""
     start = t.at
     name = variable(t)
     kind, text, type_, predicate, mode, threshold = search_request(t)
@@ -161,8 +156,8 @@ def search_request(t: Tokens) -> SearchRequest:
     return kind, text, type_, predicate, mode, threshold
 
 
-# search_kind = "CONCEPT" | "PROPOSITION" | "ASSERTION" | "EVIDENCE" | "ACTIVITY" ;
 def search_kind(t: Tokens) -> SearchKind:
+    """`CONCEPT` and the other kinds of element."""
     head = t.head
     if head not in SEARCH_KINDS:
         raise t.unexpected(
@@ -180,40 +175,39 @@ def with_clause(t: Tokens, word: str) -> Scalar | None:
     return scalar_value(t)
 
 
-# search_mode = '"keyword"' | '"semantic"' | '"hybrid"' | parameter ;
-# Another quoted word is refused when the search runs, with the code a bound one gets.
 def search_mode(t: Tokens) -> Scalar:
+    """A quoted mode or a parameter. Another word is refused when the search runs, as a bound one is."""
     if t.head != STRING and not is_parameter(t):
         raise t.unexpected("a search mode, quoted or bound as a parameter, has to stand here")
     return scalar_value(t)
 
 
-# as_of_clause = "AS", "OF", "SEQ", scalar_value ;
 def as_of_clause(t: Tokens) -> Scalar | None:
+    """`AS OF SEQ n`"""
     if not t.take("AS"):
         return None
     t.expect("OF", "SEQ")
     return scalar_value(t, "a sequence number")
 
 
-# for_time_clause = "FOR", "TIME", scalar_value ;
 def for_time_clause(t: Tokens) -> Scalar | None:
+    """`FOR TIME t`"""
     if not t.take("FOR"):
         return None
     t.expect("TIME")
     return scalar_value(t, "an instant")
 
 
-# epistemic_clause = "WITH", "EPISTEMIC", object_literal ;
 def epistemic_clause(t: Tokens) -> ObjectLiteral | None:
+    """`WITH EPISTEMIC {…}`"""
     if not t.take("WITH"):
         return None
     t.expect("EPISTEMIC")
     return object_literal(t)
 
 
-# order_by_clause = "ORDER", "BY", order_item, { ",", order_item } ;
 def order_by_clause(t: Tokens) -> tuple[OrderItem, ...]:
+    """`ORDER BY key, key`"""
     if not t.take("ORDER"):
         return ()
     t.expect("BY")
@@ -223,8 +217,8 @@ def order_by_clause(t: Tokens) -> tuple[OrderItem, ...]:
     return tuple(items)
 
 
-# order_item = projection_expression, [ "ASC" | "DESC" ] ;
 def order_item(t: Tokens) -> OrderItem:
+    """`key [ASC or DESC]`"""
     start = t.at
     key = projection_expression(t)
     descending = t.take("DESC")
@@ -233,11 +227,11 @@ def order_item(t: Tokens) -> OrderItem:
     return OrderItem(t.since(start), key, descending)
 
 
-# limit_clause = "LIMIT", scalar_value ;
 def limit_clause(t: Tokens) -> Scalar | None:
+    """`LIMIT n`"""
     return scalar_value(t, "a number of rows") if t.take("LIMIT") else None
 
 
-# cursor_clause = "CURSOR", scalar_value ;
 def cursor_clause(t: Tokens) -> Scalar | None:
+    """`CURSOR c`"""
     return scalar_value(t, "a cursor") if t.take("CURSOR") else None

@@ -34,56 +34,51 @@ VerifySubject = OneOf["CAPSULE", "SCHEMA PACKAGE", "RECEIPT"]
 ValidateSubject = OneOf["KQL", "KML", "CAPSULE", "SCHEMA PACKAGE", "IMPORT PLAN"]
 PreviewSubject = OneOf["KML", "IMPORT CAPSULE"]
 
+_LOOKING = "LIST TYPES and LIST PREDICATES show the vocabulary; elements are found with FIND or SEARCH."
+
 _ONE_VALUE = ("CAPSULE", "ERROR", "FACET", "PACKAGE", "PREDICATE", "STRUCTURAL FIELD", "TYPE")
 _MAYBE_A_VALUE = ("EPISTEMIC POLICY", "SPACE", "TRUST")
 
 
-# meta_statement = describe_statement | list_statement | search_statement | verify_statement | validate_statement
-#                | preview_statement | history_statement | changes_statement | export_capsule_statement ;
 def meta_statement(t: Tokens) -> MetaStatement:
+    """Any statement that only looks."""
     return META_STATEMENTS[t.head](t)
 
 
 # --- DESCRIBE ---------------------------------------------------------------------------------------------------------
 
 
-# describe_statement = describe_primer | describe_protocol | … ;
 def describe_statement(t: Tokens) -> Describe:
+    """`DESCRIBE subject` with what the subject takes: nothing, one value, or a form of its own."""
     start = t.at
     t.expect("DESCRIBE")
     subject = cast("DescribeSubject", _phrase(t, get_args(DescribeSubject), "DESCRIBE"))
     value = mode = to = as_of = at_time = options = None
     by_key = False
     if subject in _ONE_VALUE:
-        # describe_package, describe_type, describe_predicate, describe_facet, describe_structural_field,
-        # describe_error, describe_capsule = "DESCRIBE", …, meta_value ;
         value = meta_value(t)
     elif subject in _MAYBE_A_VALUE:
-        # describe_space, describe_epistemic_policy, describe_trust = "DESCRIBE", …, [ meta_value ] ;
         value = meta_value(t) if is_parameter(t) or is_literal(t) else None
     elif subject == "PRIMER":
         mode = describe_primer(t)
     elif subject == "COMPATIBILITY":
         value, to = describe_compatibility(t)
     elif subject == "TRANSACTION":
-        # describe_transaction = "DESCRIBE", "TRANSACTION", ( meta_value | "BY", "IDEMPOTENCY", "KEY", meta_value ) ;
         by_key = t.take("BY")
         if by_key:
             t.expect("IDEMPOTENCY", "KEY")
         value = meta_value(t)
     elif subject == "SCHEMA ENVIRONMENT":
-        # describe_schema_environment = "DESCRIBE", "SCHEMA", "ENVIRONMENT", [ as_of_clause ] ;
         as_of = as_of_clause(t)
     elif subject == "SNAPSHOT":
         as_of, at_time = describe_snapshot(t)
     elif subject == "ACCESS" and t.take("WITH"):
-        # describe_access = "DESCRIBE", "ACCESS", [ "WITH", object_literal ] ;
         options = object_literal(t)
     return Describe(t.since(start), subject, value, mode, to, by_key, as_of, at_time, options)
 
 
-# describe_primer = "DESCRIBE", "PRIMER", [ "MODE", ( '"compact"' | '"full"' | parameter ) ] ;
 def describe_primer(t: Tokens) -> Scalar | None:
+    """`[MODE "full"]`"""
     if not t.take("MODE"):
         return None
     if not is_parameter(t) and t.text() not in ('"compact"', '"full"'):
@@ -91,16 +86,16 @@ def describe_primer(t: Tokens) -> Scalar | None:
     return meta_value(t)
 
 
-# describe_compatibility = "DESCRIBE", "COMPATIBILITY", "FROM", meta_value, "TO", meta_value ;
 def describe_compatibility(t: Tokens) -> tuple[Scalar, Scalar]:
+    """`FROM a TO b`"""
     t.expect("FROM")
     value = meta_value(t)
     t.expect("TO")
     return value, meta_value(t)
 
 
-# describe_snapshot = "DESCRIBE", "SNAPSHOT", [ as_of_clause | "AT", "TIME", meta_value ] ;
 def describe_snapshot(t: Tokens) -> tuple[Scalar | None, Scalar | None]:
+    """`[AS OF SEQ n]` or `AT TIME t`"""
     if t.take("AT"):
         t.expect("TIME")
         return None, meta_value(t, "an instant")
@@ -110,21 +105,17 @@ def describe_snapshot(t: Tokens) -> tuple[Scalar | None, Scalar | None]:
 # --- LIST -------------------------------------------------------------------------------------------------------------
 
 
-# list_statement = list_spaces | list_schema_packages | list_types | list_predicates | list_facets
-#                | list_structural_fields | list_epistemic_policies | list_dependents ;
 def list_statement(t: Tokens) -> List:
+    """`LIST subject`, then a page. Only DEPENDENTS and SCHEMA PACKAGES take more."""
     start = t.at
     t.expect("LIST")
     subject = cast("ListSubject", _phrase(t, get_args(ListSubject), "LIST"))
     of = depth = status = None
     if subject == "DEPENDENTS":
-        # list_dependents = "LIST", "DEPENDENTS", meta_value, [ "DEPTH", meta_value ], [ paging_clauses ] ;
         of = meta_value(t, "an element id")
         depth = meta_value(t, "a depth") if t.take("DEPTH") else None
     elif subject == "SCHEMA PACKAGES":
-        # list_schema_packages = "LIST", "SCHEMA", "PACKAGES", [ "STATUS", meta_value ], [ paging_clauses ] ;
         status = meta_value(t, "a status") if t.take("STATUS") else None
-    # paging_clauses = "LIMIT", meta_value, [ "CURSOR", meta_value ] | "CURSOR", meta_value ;
     limit = limit_clause(t)
     cursor = cursor_clause(t)
     return List(t.since(start), subject, of, depth, status, limit, cursor)
@@ -133,11 +124,8 @@ def list_statement(t: Tokens) -> List:
 # --- SEARCH -----------------------------------------------------------------------------------------------------------
 
 
-# search_statement = "SEARCH", search_kind, meta_value, [ "WITH", "TYPE", meta_value ],
-#                    [ "WITH", "PREDICATE", meta_value ], [ "MODE", search_mode ], [ "THRESHOLD", meta_value ],
-#                    [ historical_search_clause ], [ "LIMIT", meta_value ], [ "CURSOR", meta_value ] ;
-# historical_search_clause = "AS", "OF", "SEQ", meta_value ;
 def search_statement(t: Tokens) -> Search:
+    """`SEARCH CONCEPT "text" […] [AS OF SEQ n] [LIMIT n] [CURSOR c]`"""
     start = t.at
     kind, text, type_, predicate, mode, threshold = search_request(t)
     as_of = as_of_clause(t)
@@ -149,9 +137,8 @@ def search_statement(t: Tokens) -> Search:
 # --- VERIFY, VALIDATE, PREVIEW ----------------------------------------------------------------------------------------
 
 
-# verify_statement = "VERIFY", verify_target, meta_value ;
-# verify_target = "CAPSULE" | "SCHEMA", "PACKAGE" | "RECEIPT" ;
 def verify_statement(t: Tokens) -> Verify:
+    """`VERIFY subject artifact`"""
     start = t.at
     t.expect("VERIFY")
     subject = cast("VerifySubject", _phrase(t, get_args(VerifySubject), "VERIFY"))
@@ -159,10 +146,8 @@ def verify_statement(t: Tokens) -> Verify:
     return Verify(t.since(start), subject, value)
 
 
-# validate_statement = "VALIDATE", validate_target, meta_value, [ "WITH", validation_options ] ;
-# validate_target = "KQL" | "KML" | "CAPSULE" | "SCHEMA", "PACKAGE" | "IMPORT", "PLAN" ;
-# validation_options = object_literal ;
 def validate_statement(t: Tokens) -> Validate:
+    """`VALIDATE subject text [WITH {…}]`"""
     start = t.at
     t.expect("VALIDATE")
     subject = cast("ValidateSubject", _phrase(t, get_args(ValidateSubject), "VALIDATE"))
@@ -171,10 +156,8 @@ def validate_statement(t: Tokens) -> Validate:
     return Validate(t.since(start), subject, value, options)
 
 
-# preview_statement = preview_kml | preview_import_capsule ;
-# preview_kml = "PREVIEW", "KML", meta_value ;
-# preview_import_capsule = "PREVIEW", "IMPORT", "CAPSULE", meta_value, "INTO", meta_value ;
 def preview_statement(t: Tokens) -> Preview:
+    """`PREVIEW KML text` or `PREVIEW IMPORT CAPSULE c INTO space`"""
     start = t.at
     t.expect("PREVIEW")
     subject = cast("PreviewSubject", _phrase(t, get_args(PreviewSubject), "PREVIEW"))
@@ -189,11 +172,8 @@ def preview_statement(t: Tokens) -> Preview:
 # --- HISTORY, CHANGES -------------------------------------------------------------------------------------------------
 
 
-# history_statement = history_element | history_space ;
-# history_element = "HISTORY", "ELEMENT", meta_value, [ "FROM", "SEQ", meta_value ], [ "TO", "SEQ", meta_value ],
-#                   [ "LIMIT", meta_value ], [ "CURSOR", meta_value ] ;
-# history_space = "HISTORY", "SPACE", and the same after it ;
 def history_statement(t: Tokens) -> History:
+    """`HISTORY ELEMENT id` or `HISTORY SPACE`, then `[FROM SEQ a] [TO SEQ b]` and a page."""
     start = t.at
     t.expect("HISTORY")
     element = None
@@ -208,9 +188,8 @@ def history_statement(t: Tokens) -> History:
     return History(t.since(start), element, from_seq, to_seq, limit, cursor)
 
 
-# changes_statement = "CHANGES", ( "SINCE", meta_value, [ "LIMIT", meta_value ]
-#                                | "AFTER", "SEQ", meta_value, [ "LIMIT", meta_value ] ) ;
 def changes_statement(t: Tokens) -> Changes:
+    """`CHANGES SINCE cursor` or `CHANGES AFTER SEQ n`, then `[LIMIT n]`."""
     start = t.at
     t.expect("CHANGES")
     after_seq = _seq_clause(t, "AFTER")
@@ -233,9 +212,8 @@ def _seq_clause(t: Tokens, word: str) -> Scalar | None:
 # --- EXPORT CAPSULE ---------------------------------------------------------------------------------------------------
 
 
-# export_capsule_statement = "EXPORT", "CAPSULE", target_ref, "WHERE", export_where_block, [ "WITH", object_literal ],
-#                            [ as_of_clause ] ;
 def export_capsule_statement(t: Tokens) -> ExportCapsule:
+    """`EXPORT CAPSULE target WHERE {…} [WITH {…}] [AS OF SEQ n]`"""
     start = t.at
     t.expect("EXPORT", "CAPSULE")
     target = target_ref(t)
@@ -254,7 +232,7 @@ def _phrase(t: Tokens, phrases: tuple[str, ...], verb: str) -> str:
         t.at += 2
         return two
     if one not in phrases:
-        raise t.unexpected(f"this is nothing {verb} knows", hint=near(one, phrases))
+        raise t.unexpected(f"this is nothing {verb} knows", hint=near(one, phrases) or _LOOKING)
     t.at += 1
     return one
 

@@ -11,10 +11,11 @@ from brain.kip.ast import Find, KmlStatement, MetaStatement, Statement
 from brain.kip.check import Check, check_query
 from brain.kip.check_kml import check_kml
 from brain.kip.check_meta import check_meta
-from brain.kip.faults import fault, misplaced
-from brain.kip.kml import kml_statement
+from brain.kip.faults import fault, misplaced, near
+from brain.kip.habits import STARTS
+from brain.kip.kml import KML_STATEMENTS, kml_statement
 from brain.kip.kql import query
-from brain.kip.lexer import tokens_of
+from brain.kip.lexer import Tokens, tokens_of
 from brain.kip.meta import META_STATEMENTS, meta_statement
 from brain.kip.tokens import COMMAND_BYTES, END
 from brain.kip.walk import parameters_of
@@ -72,11 +73,18 @@ def statement_of(text: str) -> Statement:
         statement = query(t)
     elif t.head in META_STATEMENTS:
         statement = meta_statement(t)
-    else:
+    elif t.head in KML_STATEMENTS:
         statement = kml_statement(t)
+    else:
+        raise t.unexpected("no statement begins like this", hint=_beginning(t))
     if t.head != END:
         raise t.unexpected("the statement ends before this", hint=misplaced(t))
     return statement
+
+
+def _beginning(t: Tokens) -> str:
+    known = STARTS.get(t.head) or near(t.head, ("FIND", *META_STATEMENTS, *KML_STATEMENTS))
+    return known or "Begin with FIND to read, ASSERT to record a claim, DESCRIBE PRIMER to look around."
 
 
 _cached = lru_cache(maxsize=2048)(parse_uncached)

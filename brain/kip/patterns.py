@@ -36,7 +36,7 @@ from brain.kip.ast import (
     Where,
     WhereClause,
 )
-from brain.kip.faults import near
+from brain.kip.faults import NO_COMMAS, near
 from brain.kip.lexer import Tokens
 from brain.kip.terms import (
     comma_list,
@@ -55,15 +55,15 @@ from brain.kip.tokens import NUMBER, VARIABLE
 # --- match objects ----------------------------------------------------------------------------------------------------
 
 
-# object_pattern = "{", [ pattern_member, { ",", pattern_member } ], "}" ;
 def object_pattern(t: Tokens) -> ObjectPattern:
+    """`{type: "Person", attributes: {city: ?c}}`"""
     start = t.at
     members = comma_list(t, "{", pattern_member, "}")
     return ObjectPattern(t.since(start), members)
 
 
-# pattern_member = field_name, ":", pattern_value ;
 def pattern_member(t: Tokens) -> PatternMember:
+    """`name: pattern`"""
     start = t.at
     name = field_name(t)
     t.expect(":")
@@ -71,13 +71,13 @@ def pattern_member(t: Tokens) -> PatternMember:
     return PatternMember(t.since(start), name, value)
 
 
-# pattern_value = variable | parameter | literal | array_pattern | object_pattern | proposition_tuple ;
 def pattern_value(t: Tokens) -> PatternValue:
+    """What a member has to agree with: a term or a list."""
     return array_pattern(t) if t.head == "[" else term(t)
 
 
-# array_pattern = "[", [ pattern_value, { ",", pattern_value } ], "]" ;
 def array_pattern(t: Tokens) -> ArrayPattern:
+    """`["x", ?y]`"""
     start = t.at
     items = comma_list(t, "[", pattern_value, "]")
     return ArrayPattern(t.since(start), items)
@@ -86,8 +86,8 @@ def array_pattern(t: Tokens) -> ArrayPattern:
 # --- tuples -----------------------------------------------------------------------------------------------------------
 
 
-# term = variable | parameter | literal | object_pattern | proposition_tuple ;
 def term(t: Tokens) -> Term:
+    """What a tuple can have at its ends."""
     head = t.head
     if head == VARIABLE:
         return variable(t)
@@ -100,9 +100,8 @@ def term(t: Tokens) -> Term:
     return literal(t, "a variable, a parameter or a value")
 
 
-# proposition_tuple = "(", term, ",", raw_predicate_expression, ",", term, ")" | "(", "id", ":", scalar_value, ")" ;
-# KML and META: predicate_atom in the middle
 def proposition_tuple(t: Tokens) -> Tuple:
+    """`(s, "p", o)` or `(id: :p)`; the middle is a path where `Tokens.raw_paths` says so."""
     start = t.at
     t.expect("(")
     if t.head == "ID" and t.text() == "id":
@@ -125,31 +124,31 @@ def proposition_by_id(t: Tokens, start: int) -> PropositionById:
     return PropositionById(t.since(start), value)
 
 
-# predicate_atom = string_literal | parameter | variable ;
 def predicate_atom(t: Tokens) -> PredicateAtom:
+    """`"name"`, `:name` or `?name`"""
     if t.head == VARIABLE:
         return variable(t)
     return schema_symbol(t, "a predicate")
 
 
-# raw_predicate_expression = predicate_path_atom, { "|", predicate_path_atom } ;
 def raw_predicate_expression(t: Tokens) -> tuple[PathAtom, ...]:
+    """`"a"{1,3} | "b"`"""
     atoms = [predicate_path_atom(t)]
     while t.take("|"):
         atoms.append(predicate_path_atom(t))
     return tuple(atoms)
 
 
-# predicate_path_atom = predicate_atom, [ path_quantifier ] ;
 def predicate_path_atom(t: Tokens) -> PathAtom:
+    """`"a"` or `"a"{2}`"""
     start = t.at
     atom = predicate_atom(t)
     hops = path_quantifier(t) if t.head == "{" else None
     return PathAtom(t.since(start), atom, hops)
 
 
-# path_quantifier = "{", unsigned_integer, [ ",", [ unsigned_integer ] ], "}" ;
 def path_quantifier(t: Tokens) -> Hops:
+    """`{n}`, `{m,n}` or `{m,}`"""
     start = t.at
     t.expect("{")
     least = unsigned_integer(t)
@@ -160,8 +159,8 @@ def path_quantifier(t: Tokens) -> Hops:
     return Hops(t.since(start), least, most)
 
 
-# unsigned_integer = digit, { digit } ;
 def unsigned_integer(t: Tokens) -> int:
+    """Digits; leading zeros do no harm here."""
     digits = t.text()
     if t.head != NUMBER or not digits.isdecimal():
         raise t.unexpected("a number of hops, written in digits, has to stand here")
@@ -181,14 +180,14 @@ def _exact(t: Tokens) -> tuple[PathAtom, ...]:
     return (PathAtom(t.since(start), atom, None),)
 
 
-# target_ref = variable | parameter | string_literal ;
 def target_ref(t: Tokens) -> Target:
+    """`?x`, `:x` or `"C-1"`"""
     start = t.at
     if t.head == VARIABLE:
         return variable(t)
     if is_parameter(t):
         return parameter(t)
-    value = string_literal(t, "a variable, a parameter or a quoted id")
+    value = string_literal(t, "a variable, a parameter or a quoted id", marks=":?")
     return Literal(t.since(start), value)
 
 
@@ -200,8 +199,8 @@ Clause = Callable[[Tokens], WhereClause]
 """How one clause of a block is read; KQL hands in its own, which knows three patterns more."""
 
 
-# where_block = "{", { where_clause }, "}" ;   export_where_block is the same
 def where_block(t: Tokens, clause: Clause) -> Where:
+    """`{ clause clause }`; META calls it `export_where_block`."""
     start = t.at
     t.expect("{")
     clauses = []
@@ -210,10 +209,8 @@ def where_block(t: Tokens, clause: Clause) -> Where:
     return Where(t.since(start), tuple(clauses))
 
 
-# where_clause = concept_pattern | proposition_pattern | assertion_pattern | evidence_pattern | activity_pattern
-#              | structural_pattern | filter_clause | not_clause | optional_clause | union_clause ;
-# export_where_clause is the same
 def where_clause(t: Tokens) -> WhereClause:
+    """One clause as KML and META know them."""
     return raw_clause(t, where_clause)
 
 
@@ -236,7 +233,7 @@ def raw_clause(t: Tokens, clause: Clause) -> WhereClause:
         return (
             Not(span, block) if head == "NOT" else Optional(span, block) if head == "OPTIONAL" else Union(span, block)
         )
-    hint = "The clauses of a block follow one another without commas." if head == "," else near(head, _CLAUSES)
+    hint = NO_COMMAS if head == "," else near(head, _CLAUSES)
     raise t.unexpected("a pattern, FILTER, NOT, OPTIONAL or UNION has to stand here", hint=hint)
 
 
@@ -257,15 +254,15 @@ def _bound_pattern(t: Tokens) -> WhereClause:
     raise t.unexpected(f"what ?{name.name} stands for has to follow it: a pattern in braces or a tuple")
 
 
-# concept_pattern = variable, [ "CONCEPT" ], object_pattern ;
 def concept_pattern(t: Tokens, start: int, name: Variable) -> ConceptPattern:
+    """`?x {…}` or `?x CONCEPT {…}`"""
     t.take("CONCEPT")
     match = object_pattern(t)
     return ConceptPattern(t.since(start), name, match)
 
 
-# assertion_pattern = variable, "ASSERTION", object_pattern ;   evidence_pattern and activity_pattern likewise
 def record_pattern(t: Tokens, start: int, name: Variable) -> AssertionPattern | EvidencePattern | ActivityPattern:
+    """`?x ASSERTION {…}`, `?x EVIDENCE {…}` or `?x ACTIVITY {…}`: three productions of one shape."""
     kind = t.head
     t.at += 1
     match = object_pattern(t)
@@ -275,16 +272,15 @@ def record_pattern(t: Tokens, start: int, name: Variable) -> AssertionPattern | 
     return EvidencePattern(span, name, match) if kind == "EVIDENCE" else ActivityPattern(span, name, match)
 
 
-# proposition_pattern = [ variable ], [ "PROPOSITION" ], proposition_tuple ;
 def proposition_pattern(t: Tokens, start: int, name: Variable | None) -> PropositionPattern:
+    """`[?p] [PROPOSITION] (…)`"""
     t.take("PROPOSITION")
     proposition = proposition_tuple(t)
     return PropositionPattern(t.since(start), name, proposition)
 
 
-# structural_pattern = [ variable ], "STRUCTURAL", "(", term, ",", structural_field, ",", term, ")" ;
-# structural_field = schema_symbol ;
 def structural_pattern(t: Tokens, start: int, name: Variable | None) -> StructuralPattern:
+    """`[?edge] STRUCTURAL (source, "field", target)`"""
     t.expect("STRUCTURAL", "(")
     source = term(t)
     t.expect(",")
@@ -295,8 +291,8 @@ def structural_pattern(t: Tokens, start: int, name: Variable | None) -> Structur
     return StructuralPattern(t.since(start), name, source, field, target)
 
 
-# filter_clause = "FILTER", "(", expression, ")" ;
 def filter_clause(t: Tokens) -> Filter:
+    """`FILTER(condition)`"""
     start = t.at
     t.expect("FILTER", "(")
     condition = expression(t)

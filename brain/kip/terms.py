@@ -22,7 +22,7 @@ from brain.kip.ast import (
     Unary,
     Variable,
 )
-from brain.kip.faults import bare_word
+from brain.kip.faults import bare_word, missing_comma
 from brain.kip.lexer import Tokens, number_value, string_value
 from brain.kip.tokens import NUMBER, STRING, VARIABLE, Fault
 
@@ -35,8 +35,8 @@ CHAIN = 32
 recursive reader survives. Both associate, so the meaning is one."""
 
 
-# identifier = identifier_start, { identifier_continue } ;
 def identifier(t: Tokens, what: str = "a name") -> str:
+    """A name: ASCII letters, digits and `_`, no digit first."""
     if not t.head.isidentifier():
         raise t.unexpected(f"{what} has to stand here")
     name = t.text()
@@ -44,11 +44,11 @@ def identifier(t: Tokens, what: str = "a name") -> str:
     return name
 
 
-# variable = "?", identifier ;
 def variable(t: Tokens, what: str = "a variable") -> Variable:
+    """`?name`"""
     start = t.at
     if t.head != VARIABLE:
-        raise t.unexpected(f"{what} such as ?x has to stand here", hint=_marked(t))
+        raise t.unexpected(f"{what} such as ?x has to stand here", hint=bare_word(t, "?"))
     t.at += 1
     return Variable(t.since(start), t.text(start)[1:])
 
@@ -59,8 +59,8 @@ def is_parameter(t: Tokens) -> bool:
     return t.heads[at] == ":" and t.heads[at + 1].isidentifier() and t.starts[at + 1] == t.ends[at]
 
 
-# parameter = ":", identifier ;
 def parameter(t: Tokens) -> Parameter:
+    """`:name`"""
     start = t.at
     if not is_parameter(t):
         raise t.unexpected("a parameter such as :name has to stand here")
@@ -68,15 +68,15 @@ def parameter(t: Tokens) -> Parameter:
     return Parameter(t.since(start), t.text(start + 1))
 
 
-# string_literal = '"', { string_character }, '"' ;
-def string_literal(t: Tokens, what: str = "a quoted string") -> str:
+def string_literal(t: Tokens, what: str = "a quoted string", *, marks: str = "") -> str:
+    """`"text"`; answers the text."""
     if t.head != STRING:
-        raise t.unexpected(f"{what} has to stand here")
+        raise t.unexpected(f"{what} has to stand here", hint=bare_word(t, marks))
     return cast("str", _checked(t, string_value(t.text())))
 
 
-# literal = string_literal | number_literal | boolean_literal | null_literal ;
-def literal(t: Tokens, what: str = "a value") -> Literal:
+def literal(t: Tokens, what: str = "a value", *, marks: str = ":?") -> Literal:
+    """A string, a number, `true`, `false` or `null`."""
     start = t.at
     head = t.heads[start]
     value: str | int | float | bool | None
@@ -88,7 +88,7 @@ def literal(t: Tokens, what: str = "a value") -> Literal:
         value = _CONSTANTS[word]
         t.at += 1
     else:
-        raise t.unexpected(f"{what} has to stand here", hint=bare_word(t))
+        raise t.unexpected(f"{what} has to stand here", hint=bare_word(t, marks))
     return Literal(t.since(start), value)
 
 
@@ -98,22 +98,22 @@ def is_literal(t: Tokens) -> bool:
     return head in (STRING, NUMBER) or (head in ("TRUE", "FALSE", "NULL") and t.text() in _CONSTANTS)
 
 
-# scalar_value = parameter | literal ;   scalar_or_parameter and meta_value are the same
 def scalar_value(t: Tokens, what: str = "a value") -> Scalar:
-    return parameter(t) if is_parameter(t) else literal(t, f"{what}, quoted or bound as a parameter,")
+    """A parameter or a literal. KML calls it `scalar_or_parameter`, META `meta_value`."""
+    return parameter(t) if is_parameter(t) else literal(t, f"{what}, quoted or bound as a parameter,", marks=":")
 
 
-# schema_symbol = string_literal | parameter ;
 def schema_symbol(t: Tokens, what: str = "a symbol") -> Scalar:
+    """`"Name"` or `:name`"""
     if is_parameter(t):
         return parameter(t)
     start = t.at
-    value = string_literal(t, f"{what}, quoted or bound as a parameter,")
+    value = string_literal(t, f"{what}, quoted or bound as a parameter,", marks=":")
     return Literal(t.since(start), value)
 
 
-# field_name = identifier | string_literal ;
 def field_name(t: Tokens) -> str:
+    """A name, bare or quoted; keywords are names here too."""
     return string_literal(t) if t.head == STRING else identifier(t, "a field name")
 
 
@@ -126,28 +126,26 @@ def comma_list(t: Tokens, opening: str, item: Callable[[Tokens], Item], closing:
     while t.take(","):
         items.append(item(t))
     if not t.take(closing):
-        follows = t.head in (STRING, NUMBER, VARIABLE) or is_parameter(t) or (t.head.isidentifier() and opening == "{")
-        hint = "Put a comma between this and what stands before it." if follows else None
-        raise t.unexpected(f"a comma or {closing} has to stand here", hint=hint)
+        raise t.unexpected(f"a comma or {closing} has to stand here", hint=missing_comma(t, opening))
     return tuple(items)
 
 
-# array_literal = "[", [ data_value, { ",", data_value } ], "]" ;
 def array_literal(t: Tokens) -> ArrayLiteral:
+    """`[1, :b, ?c.d]`"""
     start = t.at
     items = comma_list(t, "[", data_value, "]")
     return ArrayLiteral(t.since(start), items)
 
 
-# object_literal = "{", [ object_member, { ",", object_member } ], "}" ;
 def object_literal(t: Tokens) -> ObjectLiteral:
+    """`{a: 1, "b c": :d}`"""
     start = t.at
     members = comma_list(t, "{", object_member, "}")
     return ObjectLiteral(t.since(start), members)
 
 
-# object_member = field_name, ":", data_value ;
 def object_member(t: Tokens) -> Member:
+    """`name: value`"""
     start = t.at
     name = field_name(t)
     t.expect(":")
@@ -155,8 +153,8 @@ def object_member(t: Tokens) -> Member:
     return Member(t.since(start), name, value)
 
 
-# data_value = parameter | variable | literal | array_literal | object_literal | function_call | field_access ;
 def data_value(t: Tokens) -> DataValue:
+    """What arrays and objects hold: any value without operators."""
     head = t.head
     if head in (STRING, NUMBER):
         return literal(t)
@@ -173,8 +171,8 @@ def data_value(t: Tokens) -> DataValue:
     return literal(t)
 
 
-# field_access = variable, { field_step } ;   without a step it is the variable itself
 def field_access(t: Tokens) -> Variable | FieldAccess:
+    """`?x.a["b c"].d`; without a step it is the variable itself."""
     start = t.at
     root = variable(t)
     if t.head not in (".", "["):
@@ -185,8 +183,8 @@ def field_access(t: Tokens) -> Variable | FieldAccess:
     return FieldAccess(t.since(start), root, tuple(steps))
 
 
-# field_step = ".", identifier | "[", string_literal, "]" ;
 def field_step(t: Tokens) -> str:
+    """`.name` or `["any key"]`; answers the key."""
     if t.take("."):
         return identifier(t, "a field name")
     t.expect("[")
@@ -195,17 +193,16 @@ def field_step(t: Tokens) -> str:
     return name
 
 
-# function_call = identifier, "(", [ expression_list ], ")" ;   expression_list = expression, { ",", expression } ;
 def function_call(t: Tokens) -> FunctionCall:
+    """`NAME(a, b)`, whose arguments are an `expression_list`."""
     start = t.at
     name = identifier(t, "a function name")
     arguments = comma_list(t, "(", expression, ")")
     return FunctionCall(t.since(start), name, arguments)
 
 
-# primary_expression = field_access | variable | parameter | literal | array_literal | object_literal | function_call
-#                    | "(", expression, ")" ;
 def primary_expression(t: Tokens) -> Expression:
+    """A value, or an expression in brackets."""
     if not t.take("("):
         return data_value(t)
     inner = expression(t)
@@ -213,8 +210,8 @@ def primary_expression(t: Tokens) -> Expression:
     return inner
 
 
-# unary_expression = [ "!" | "-" ], primary_expression ;
 def unary_expression(t: Tokens) -> Expression:
+    """`!x` or `-x`, at most one of them."""
     start = t.at
     head = t.head
     if head not in ("!", "-"):
@@ -224,8 +221,8 @@ def unary_expression(t: Tokens) -> Expression:
     return Unary(t.since(start), cast("OneOf['!', '-']", head), operand)
 
 
-# relational_expression = unary_expression, [ ( "<" | ">" | "<=" | ">=" ), unary_expression ] ;
 def relational_expression(t: Tokens) -> Expression:
+    """`a < b`, at most one comparison."""
     start = t.at
     left = unary_expression(t)
     head = t.head
@@ -236,8 +233,8 @@ def relational_expression(t: Tokens) -> Expression:
     return Binary(t.since(start), cast("OneOf['<', '>', '<=', '>=']", head), left, right)
 
 
-# equality_expression = relational_expression, { ( "==" | "!=" ), relational_expression } ;
 def equality_expression(t: Tokens) -> Expression:
+    """`a == b != c`, from the left."""
     start = t.at
     left = relational_expression(t)
     while (head := t.head) in ("==", "!="):
@@ -247,8 +244,8 @@ def equality_expression(t: Tokens) -> Expression:
     return left
 
 
-# and_expression = equality_expression, { "&&", equality_expression } ;
 def and_expression(t: Tokens) -> Expression:
+    """`a && b`"""
     first = equality_expression(t)
     if t.head != "&&":
         return first
@@ -258,8 +255,8 @@ def and_expression(t: Tokens) -> Expression:
     return _folded("&&", operands)
 
 
-# or_expression = and_expression, { "||", and_expression } ;
 def or_expression(t: Tokens) -> Expression:
+    """`a || b`"""
     first = and_expression(t)
     if t.head != "||":
         return first
@@ -269,7 +266,6 @@ def or_expression(t: Tokens) -> Expression:
     return _folded("||", operands)
 
 
-# expression = or_expression ;
 expression = or_expression
 
 
@@ -294,11 +290,3 @@ def _checked(t: Tokens, value: str | int | float | Fault) -> str | int | float:
         raise t.unexpected(value.message, hint=value.hint)
     t.at += 1
     return value
-
-
-def _marked(t: Tokens) -> str | None:
-    return f"Write ?{t.text()}." if t.head.isidentifier() and len(t.text()) < 40 else None
-
-
-def _quoted(t: Tokens) -> str | None:
-    return f'Write "{t.text()}" in quotes.' if t.head.isidentifier() and len(t.text()) < 40 else None
