@@ -6,9 +6,10 @@ from typing import Any
 
 from brain import errors
 from brain.ids import is_element_id
-from brain.kip import ast
+from brain.kip import ast, cursor
 from brain.kip.context import Answer, Run
-from brain.kip.describe.pages import page_limit, traversal
+from brain.kip.cursor import Cursor
+from brain.kip.describe.pages import page_limit, read_token, traversal
 from brain.kip.describe.sight import environment_at, seq_of
 from brain.kip.govern import authorization_view, permit
 from brain.kip.outcomes import transaction_of
@@ -89,7 +90,7 @@ def history(statement: ast.History, run: Run) -> Answer:
     last = None if statement.to_seq is None else binder.whole_number(statement.to_seq, "TO SEQ")
     element = None if statement.element is None else _element(run, binder.text(statement.element, "HISTORY ELEMENT"))
     limit = page_limit(run, statement.limit)
-    walk = traversal(run, "history", {"element": element, "first": first, "last": last}, statement.cursor)
+    walk = traversal(run, "history", statement)
     until = walk.seq if last is None else min(last, walk.seq)
     after = max(first - 1, walk.after)
     found = _commits(run, element, after, until, limit + 1) if limit and after < until else []
@@ -108,10 +109,11 @@ def changes(statement: ast.Changes, run: Run) -> Answer:
     raises  CursorInvalid for a text this Space did not issue as a change cursor
     """
     permit(run.session, "read_history")
-    walk = traversal(run, "changes", {}, statement.since)
-    after = walk.after
     if statement.after_seq is not None:
         after = Binder.of(run).whole_number(statement.after_seq, "AFTER SEQ")
+    else:
+        assert statement.since is not None  # noqa: S101 - the grammar requires one of the two
+        after = int(read_token(run, "changes", statement.since).position)
     limit = page_limit(run, statement.limit)
     found = run.snapshot.commits(after=after, limit=limit + 1) if limit else []
     here = found[:limit]
@@ -119,11 +121,11 @@ def changes(statement: ast.Changes, run: Run) -> Answer:
     through = here[-1].seq if cut else max(after, run.snapshot.seq) if limit else after
     through = min(through, run.snapshot.seq)
     coverage = {"through_seq": through, "authorization_view": authorization_view(run.session), "complete": True}
-    cursor = walk.cursor(run, max(through, after))
+    following = cursor.issue(Cursor("changes", run.space_uri, through, "", max(through, after)), run.cursor_key)
     return Answer(
         [{**_narrowed(commit, None), "coverage": coverage} for commit in here],
-        next_cursor=cursor if cut else None,
-        context={"cursor": cursor, "extensions": {"brain/coverage": coverage}},
+        next_cursor=following if cut else None,
+        context={"cursor": following, "extensions": {"brain/coverage": coverage}},
     )
 
 

@@ -38,7 +38,6 @@ def list_dependents(statement: ast.List, run: Run) -> Answer:
         run,
         statement,
         lambda pinned: _derived(pinned.snapshot, start, depth),
-        operands={"of": start, "depth": depth},
         context={"extensions": {"brain/coverage": {"coverage_scope": "authorized_view", "truncated": truncated}}},
     )
 

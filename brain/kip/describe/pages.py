@@ -2,66 +2,53 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
 
-from brain import errors
-from brain.ids import digest
-from brain.kip import ast
+from brain.kip import ast, cursor
 from brain.kip.context import Answer, Run
+from brain.kip.cursor import Cursor, Family
 from brain.kip.describe.sight import run_at
 from brain.kip.resolve import Binder
 from brain.store.base import Document
 from brain.times import Seq
-
-Family: TypeAlias = Literal["changes", "history", "list", "search"]
 
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
     """A walk through the rows of one query, over as many pages as it takes.
 
-    family  cursors of one kind of statement are no use to another
-    query   digest of the statement's operands, without LIMIT and CURSOR
-    after   where the walk stopped: a count of rows or the last sequence, as its family counts
-    seq     the sequence the walk is pinned to
+    identity  of the query, so that a cursor goes on with no other
+    after     where the walk stopped: a count of rows or the last sequence, as its family counts
+    seq       the sequence the walk is pinned to
     """
 
     family: Family
-    query: str
+    identity: str
     after: int
     seq: Seq
 
     def cursor(self, run: Run, after: int) -> str:
         """The token that goes on after `after`."""
-        state = {"family": self.family, "query": self.query, "after": after, "seq": self.seq}
-        body = json.dumps(state, separators=(",", ":"), sort_keys=True).encode()
-        return base64.urlsafe_b64encode(_mac(run, body) + body).decode().rstrip("=")
+        return cursor.issue(Cursor(self.family, run.space_uri, self.seq, self.identity, after), run.cursor_key)
 
 
-def traversal(run: Run, family: Family, operands: Document, cursor: ast.Scalar | None) -> Traversal:
+def traversal(run: Run, family: Family, statement: ast.List | ast.History | ast.Search) -> Traversal:
     """The walk a statement is part of: a new one at the present, or the one its cursor goes on with.
 
-    raises  CursorInvalid for a text this Space did not issue for this family; CursorMismatch for another query's
+    raises  CursorInvalid, CursorTypeMismatch, CursorMismatch for a cursor of somewhere else
     """
-    query = digest(dict(operands))
-    if cursor is None:
-        return Traversal(family, query, 0, run.snapshot.seq)
-    state = _open(run, Binder.of(run).scalar(cursor))
-    if state is None or state["family"] != family:
-        raise errors.CursorInvalid(f"This is no {family} cursor of this Space.", details={"family": family})
-    if state["query"] != query:
-        raise errors.CursorMismatch(
-            "This cursor goes on with another query.",
-            hint="Send the query that issued it, or start this one without a cursor.",
-            details={"family": family},
-        )
-    return Traversal(family, query, state["after"], state["seq"])
+    identity = cursor.identity_of(statement, run.parameters)
+    if statement.cursor is None:
+        return Traversal(family, identity, 0, run.snapshot.seq)
+    found = read_token(run, family, statement.cursor)
+    cursor.require(found, identity)
+    return Traversal(family, identity, int(found.position), found.seq)
+
+
+def read_token(run: Run, family: Family, node: ast.Scalar) -> Cursor:
+    """The continuation a statement's cursor stands for."""
+    return cursor.read(Binder.of(run).scalar(node), run.cursor_key, family=family, space_uri=run.space_uri)
 
 
 def page_limit(run: Run, node: ast.Scalar | None) -> int:
@@ -72,39 +59,16 @@ def page_limit(run: Run, node: ast.Scalar | None) -> int:
 
 
 def list_page(
-    run: Run,
-    statement: ast.List,
-    rows: Callable[[Run], Sequence[Document]],
-    *,
-    operands: Document | None = None,
-    context: Document | None = None,
+    run: Run, statement: ast.List, rows: Callable[[Run], Sequence[Document]], *, context: Document | None = None
 ) -> Answer:
     """The rows a LIST asks for, from where its cursor stopped.
 
-    rows      all rows at the snapshot the traversal is pinned to
-    operands  what tells this list from others of its subject
+    rows  all rows at the snapshot the traversal is pinned to
     """
     limit = page_limit(run, statement.limit)
-    walk = traversal(run, "list", {"list": statement.subject, **(operands or {})}, statement.cursor)
-    with run_at(run, walk.seq) as pinned:
+    walk = traversal(run, "list", statement)
+    with run_at(run, walk.seq, is_continued=True) as pinned:
         found = rows(pinned)
     here = list(found[walk.after : walk.after + limit])
     cut = bool(here) and walk.after + limit < len(found)
     return Answer(here, next_cursor=walk.cursor(run, walk.after + limit) if cut else None, context=context or {})
-
-
-def _open(run: Run, token: Any) -> dict[str, Any] | None:
-    if not isinstance(token, str) or not token:
-        return None
-    try:
-        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        if not hmac.compare_digest(raw[:16], _mac(run, raw[16:])):
-            return None
-        state: dict[str, Any] = json.loads(raw[16:])
-    except ValueError:
-        return None
-    return state
-
-
-def _mac(run: Run, body: bytes) -> bytes:
-    return hmac.new(run.cursor_key, run.space_uri.encode() + b"\0" + body, hashlib.sha256).digest()[:16]

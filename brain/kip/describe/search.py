@@ -45,23 +45,15 @@ def search(statement: ast.Search, run: Run) -> Answer:
         raise errors.HistoricalSearchUnavailable("The search index knows the present only; leave AS OF SEQ out.")
     binder = Binder.of(run)
     limit = page_limit(run, statement.limit)
-    query, mode = search_query(binder, statement, 0)
-    operands = {
-        "kind": query.kind,
-        "text": query.text,
-        "lineages": sorted(query.lineages or ()),
-        "threshold": query.threshold,
-        "mode": mode,
-    }
-    walk = traversal(run, "search", operands, statement.cursor)
+    walk = traversal(run, "search", statement)
     if walk.seq != run.snapshot.seq:
         raise errors.CursorExpired(
             "The Space changed since this cursor was issued, and its ranking with it.",
             hint="Start the search again without a cursor.",
             details={"family": "search", "issued_seq": walk.seq, "current_space_seq": run.snapshot.seq},
         )
-    wanted = min(walk.after + limit + 1, run.limits.search_limit + 1) if limit else 0
-    query, _ = search_query(binder, statement, wanted)
+    wanted = min(walk.after + limit + 1, run.limits.search_limit + 1)
+    query, mode = search_query(binder, statement, wanted)
     found = run.snapshot.search(query) if limit else []
     here = found[walk.after : walk.after + limit]
     cut = len(found) > walk.after + limit

@@ -28,12 +28,13 @@ def seq_of(run: Run, node: ast.Scalar, what: str = "AS OF SEQ") -> Seq:
 
 
 @contextmanager
-def run_at(run: Run, seq: Seq) -> Iterator[Run]:
-    """The same run over the Space as of `seq`; needs `read_history` when that is not the present."""
+def run_at(run: Run, seq: Seq, *, is_continued: bool = False) -> Iterator[Run]:
+    """The same run over the Space as of `seq`; needs `read_history` for the past, unless a traversal goes on there."""
     if seq == run.snapshot.seq:
         yield run
         return
-    permit(run.session, "read_history")
+    if not is_continued:
+        permit(run.session, "read_history")
     if run.open_at is None:
         raise errors.HistoricalSnapshotUnavailable(f"Sequence {seq} cannot be opened from here.", details={"seq": seq})
     with run.open_at(seq) as snapshot:

@@ -78,7 +78,7 @@ def list_packages(statement: ast.List, run: Run) -> Answer:
         entries = [entry for entry in pinned.environment.packages if status in (None, entry.status)]
         return [_package_row(entry) for entry in entries]
 
-    return list_page(run, statement, rows, operands={"status": status})
+    return list_page(run, statement, rows)
 
 
 def describe_package(statement: ast.Describe, run: Run) -> Answer:
