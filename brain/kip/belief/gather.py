@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 
 from brain import errors
 from brain.ids import lineage_of
-from brain.kip.belief.dependency import dependencies, is_quarantined, is_recording_invalidated
+from brain.kip.belief.claims import cited, exclusion, read_claim, time_of
+from brain.kip.belief.dependency import dependencies
 from brain.kip.belief.identity import Identity
-from brain.kip.belief.intervals import WrittenTime, written_time
 from brain.kip.belief.model import Candidate, Claim, Dependency, Slot, by_partition
 from brain.kip.belief.request import BeliefRequest
 from brain.kip.belief.roots import Provenance
 from brain.kip.belief.succession import effective_times
 from brain.kip.context import Run
 from brain.kip.schema import PredicateType
-from brain.store.base import Document, Element, ElementId, Json, TupleScan, element_number
+from brain.store.base import Element, ElementId, Json, TupleScan, element_number
 
 SlotKey = tuple[ElementId, str]
 """A resolved subject and the canonical lineage of a Predicate."""
@@ -135,78 +135,21 @@ class Gatherer:
             return {}
         assertions = [a for a in self.run.snapshot.assertions(labels.keys()) if "stance" in a.body]
         self._spend(len(assertions))
-        excluded = {a.id: self._exclusion(a) for a in assertions}
+        excluded = {a.id: exclusion(a, self.request, self.identity) for a in assertions}
         weighed = [a for a in assertions if excluded[a.id] is None]
         inferred = [a.id for a in weighed if a.body["mode"] == "inferred"] if check_derivations else []
-        cited = {a.id: _cited(a.body) for a in weighed}
         provenance, size = Provenance.read(
-            self.run.snapshot, (evidence for ids in cited.values() for evidence in ids), inferred
+            self.run.snapshot, (evidence for a in weighed for evidence in cited(a.body)), inferred
         )
         self._spend(size)
         checked = self._dependencies(inferred)
         claims: dict[ElementId, list[Claim]] = defaultdict(list)
         for a in assertions:
-            claim = self._claim(a, labels, excluded[a.id], provenance, checked.get(a.id))
-            claims[claim.proposition].append(claim)
+            about = a.body["proposition"]["id"]
+            claims[about].append(
+                read_claim(a, labels[about], self.identity, excluded[a.id], provenance, checked.get(a.id))
+            )
         return claims
-
-    def _exclusion(self, assertion: Element) -> str | None:
-        """Why a claim takes no part in this projection, apart from its Evidence and its time (§21.10, §25.3)."""
-        body = assertion.body
-        lifecycle: str = body["lifecycle"]["status"]
-        if assertion.state != "active":
-            return assertion.state
-        if is_quarantined(body):
-            return "quarantined"
-        if is_recording_invalidated(body):
-            return "recording_invalidated"
-        if lifecycle != "active":
-            return lifecycle
-        if body["mode"] not in self.request.modes:
-            return "mode_not_eligible"
-        return None if self._contexts(body).issubset(self.request.context_refs) else "context_mismatch"
-
-    def _contexts(self, body: Document) -> frozenset[ElementId]:
-        return frozenset(self.identity.resolve(ref["id"]) for ref in body.get("context_refs", ()))
-
-    def _claim(
-        self,
-        assertion: Element,
-        labels: Mapping[ElementId, str],
-        excluded: str | None,
-        provenance: Provenance,
-        dependency: Dependency | None,
-    ) -> Claim:
-        body = assertion.body
-        actor = self.identity.resolve(body["asserted_by"]["id"])
-        cited = _cited(body)
-        standing = [evidence for evidence in cited if not provenance.is_corrected(evidence)]
-        if excluded is None and cited and not standing:
-            excluded = "evidence_corrected"
-        is_inferred = body["mode"] == "inferred"
-        starts = standing + (provenance.producers.get(assertion.id, []) if is_inferred else [])
-        roots = provenance.roots(starts, self.identity) if excluded is None else frozenset()
-        if roots or not starts:
-            roots |= {actor}
-        import_id = body["_system"]["origin"].get("import_id")
-        return Claim(
-            id=assertion.id,
-            proposition=body["proposition"]["id"],
-            label=labels[body["proposition"]["id"]],
-            actor=actor,
-            contexts=self._contexts(body),
-            stance=body["stance"],
-            mode=body["mode"],
-            confidence=body.get("confidence"),
-            asserted_at=body["asserted_at"],
-            time=written_time(body.get("valid_time"), body["asserted_at"]),
-            lifecycle=body["lifecycle"]["status"],
-            evidence=cited,
-            roots=roots | {f"import:{import_id}"} if import_id else roots,
-            is_derived=is_inferred or bool(standing and all(provenance.is_derived(e) for e in standing)),
-            excluded=excluded,
-            dependency=dependency,
-        )
 
     # --- derivations ------------------------------------------------------------------------------------------------
 
@@ -226,7 +169,7 @@ class Gatherer:
                 label = self.identity.label(proposition.body["object"])
                 predicate = predicate_of(self.run, proposition)
                 wanted.append(Wanted(proposition.body["subject"]["id"], predicate, {label: proposition.body["object"]}))
-        ends = {a.id: self._written(a).interval.end.latest for a in assertions if a.id in about}
+        ends = {a.id: time_of(a.body).interval.end.latest for a in assertions if a.id in about}
         for slot in self.slots(wanted, check_derivations=False).values():
             for members in by_partition(slot.candidates).values():
                 eligible = [claim for c in members for claim in c.claims if claim.excluded is None]
@@ -234,9 +177,6 @@ class Gatherer:
                     if timed.claim.id in ends:
                         ends[timed.claim.id] = timed.interval.end.latest
         return frozenset(element_id for element_id, end in ends.items() if end <= self.request.valid_at)
-
-    def _written(self, assertion: Element) -> WrittenTime:
-        return written_time(assertion.body.get("valid_time"), assertion.body["asserted_at"])
 
     # --- bounds -----------------------------------------------------------------------------------------------------
 
@@ -321,9 +261,3 @@ def _partition(predicate: PredicateType, label: str, types: Mapping[str, str]) -
     if predicate.boolean_completeness and label in _BOOLEANS:
         return "boolean"
     return f"value {label}"
-
-
-def _cited(body: Document) -> tuple[ElementId, ...]:
-    """Evidence that a claim cites in its own support, each once; challenges and context carry no claim."""
-    cited = (item["id"] for item in body.get("evidence", ()) if item.get("role", "support") == "support")
-    return tuple(dict.fromkeys(cited))

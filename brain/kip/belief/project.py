@@ -13,7 +13,7 @@ from brain.kip.belief.identity import Identity
 from brain.kip.belief.model import Slot, Verdict
 from brain.kip.belief.request import BeliefRequest
 from brain.kip.belief.weigh import weigh_slot
-from brain.kip.belief.wire import Projected, Renderer, dependency_to_wire
+from brain.kip.belief.wire import Projected, Renderer, dependency_to_wire, proposition_names
 from brain.kip.context import Run
 from brain.kip.schema import PredicateType
 from brain.store.base import ElementId, Json, Kind
@@ -44,9 +44,12 @@ def project_propositions(
     places = _places(gatherer, targets)
     slots = gatherer.slots(place.wanted for place in places if place is not None)
     verdicts = _weighed(request, slots)
+    names = {key: proposition_names(slot.values()) for key, slot in verdicts.items()}
     render = Renderer(run, request, gatherer.identity)
     return [
-        render.missing() if place is None else render.projection(*place.find(verdicts), place.asked_by)
+        render.missing()
+        if place is None
+        else render.projection(verdicts[place.key][place.label], names[place.key], place.asked_by)
         for place in places
     ]
 
@@ -82,10 +85,6 @@ class _Place:
     key: SlotKey
     label: str
     asked_by: ElementId | None
-
-    def find(self, verdicts: dict[SlotKey, dict[str, Verdict]]) -> tuple[Verdict, Sequence[Verdict]]:
-        slot = verdicts[self.key]
-        return slot[self.label], list(slot.values())
 
 
 def _gatherer(run: Run, request: BeliefRequest) -> Gatherer:

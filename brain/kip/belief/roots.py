@@ -120,6 +120,8 @@ def corroboration_groups(claims: Sequence[Claim], unstated_confidence: float = 1
     First-hand claims join when they share a root. A derived claim joins the voice it goes back to and adds no weight
     there; it never makes two voices one. Derived claims that go back to nobody present form groups among themselves.
     """
+    if not claims:
+        return ()
     ordered = sorted((claim for claim in claims if claim.roots), key=lambda claim: element_number(claim.id))
     voices = _joined([claim for claim in ordered if not claim.is_derived])
     voice_of = {root: i for i, voice in enumerate(voices) for claim in voice for root in claim.roots}

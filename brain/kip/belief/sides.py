@@ -53,7 +53,8 @@ class Weighed:
 def weigh_candidate(policy: Policy, candidate: Candidate, timed: Sequence[Timed]) -> Weighed:
     inside = [t.claim for t in timed if t.standing is Standing.INSIDE]
     support = side(policy, [claim for claim in inside if claim.stance == "support"])
-    verified = side(policy, [claim for claim in inside if claim.stance == "support" and claim.is_verified])
+    proven = [claim for claim in support.claims if claim.is_verified]
+    verified = support if len(proven) == len(support.claims) else side(policy, proven)
     opposition = side(policy, [claim for claim in inside if claim.stance == "reject"])
     has_material = any(t.standing is not Standing.OUTSIDE for t in timed)
     local = decide(policy, support, opposition, has_material=has_material)
@@ -73,7 +74,7 @@ def side(policy: Policy, claims: Sequence[Claim]) -> Side:
 
 def score(groups: Sequence[RootGroup]) -> float:
     """How far a side is carried: 1 less the product of what each voice leaves open."""
-    return 1 - prod(1 - group.contribution for group in groups)
+    return 1.0 - prod(1.0 - group.contribution for group in groups)
 
 
 def reaches(value: float, threshold: float) -> bool:

@@ -69,8 +69,14 @@ def _weigh_partition(policy: Policy, at: Timestamp, slot: Slot, members: Sequenc
     outcomes |= _conflict(policy, slot, weighed)
     outcomes |= _exclusion(slot.predicate, outcomes)
     status = slot_status([outcome.status for outcome in outcomes.values()])
-    turn = earliest(t.interval.next_change(at) for group in timed_of.values() for t in group)
-    return [_verdict(at, w, outcomes[label], weighed, status, turn) for label, w in weighed.items()]
+    shared = _Shared(
+        at,
+        status,
+        earliest(t.interval.next_change(at) for group in timed_of.values() for t in group),
+        {label: len(w.support.groups) for label, w in weighed.items()},
+        tuple(label for label, w in weighed.items() if w.rests_on_uncertain_time),
+    )
+    return [_verdict(w, outcomes[label], shared) for label, w in weighed.items()]
 
 
 def _conflict(policy: Policy, slot: Slot, weighed: Mapping[str, Weighed]) -> dict[str, _Outcome]:
@@ -132,37 +138,44 @@ def _excluders(predicate: PredicateType, label: str, accepted: Sequence[str]) ->
 # --- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def _verdict(
-    at: Timestamp,
-    weighed: Weighed,
-    outcome: _Outcome,
-    partition: Mapping[str, Weighed],
-    status: Status,
-    next_invalid_at: Timestamp | None,
-) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the verdicts of one partition have in common.
+
+    voices       how many independent voices support each value
+    may_hold     the values for which nothing certain speaks and something that may hold does
+    """
+
+    at: Timestamp
+    status: Status
+    next_invalid_at: Timestamp | None
+    voices: Mapping[str, int]
+    may_hold: tuple[str, ...]
+
+
+def _verdict(weighed: Weighed, outcome: _Outcome, shared: _Shared) -> Verdict:
+    label = weighed.candidate.label
     return Verdict(
-        at=at,
+        at=shared.at,
         candidate=weighed.candidate,
         local=weighed.local,
         status=outcome.status,
-        slot_status=status,
-        leading=_leading(weighed, outcome, partition),
+        slot_status=shared.status,
+        leading=_leading(weighed, outcome, shared.voices),
         support=weighed.support,
         opposition=weighed.opposition,
         conflicts=outcome.rivals,
-        indeterminate_rivals=tuple(
-            label for label, other in partition.items() if other is not weighed and other.rests_on_uncertain_time
-        ),
+        indeterminate_rivals=tuple(other for other in shared.may_hold if other != label),
         conflict_reasons=outcome.reasons,
-        uncertainty=_uncertainty(weighed, outcome),
+        uncertainty=_uncertainty(weighed, outcome, shared.may_hold),
         precedence=outcome.precedence,
         derivation=_derivation(weighed),
         timed=weighed.timed,
-        next_invalid_at=next_invalid_at,
+        next_invalid_at=shared.next_invalid_at,
     )
 
 
-def _leading(weighed: Weighed, outcome: _Outcome, partition: Mapping[str, Weighed]) -> Leading:
+def _leading(weighed: Weighed, outcome: _Outcome, voices: Mapping[str, int]) -> Leading:
     """The side the policy would take if it had to: that of more independent voices, rivals counted singly (§27.2)."""
     if outcome.status is Status.ACCEPTED:
         return "support"
@@ -170,17 +183,17 @@ def _leading(weighed: Weighed, outcome: _Outcome, partition: Mapping[str, Weighe
         return "opposition"
     if outcome.status is not Status.CONTESTED:
         return "none"
-    against = [len(partition[label].support.groups) for label in outcome.rivals]
-    for_it, against_it = len(weighed.support.groups), max(len(weighed.opposition.groups), *against, 0)
+    for_it = len(weighed.support.groups)
+    against_it = max([len(weighed.opposition.groups), *(voices[label] for label in outcome.rivals)])
     if for_it == against_it:
         return "none"
     return "support" if for_it > against_it else "opposition"
 
 
-def _uncertainty(weighed: Weighed, outcome: _Outcome) -> tuple[str, ...]:
+def _uncertainty(weighed: Weighed, outcome: _Outcome, may_hold: Sequence[str]) -> tuple[str, ...]:
     if outcome.precedence is not None and outcome.precedence.outranked_by is not None:
         return ("outranked",)
-    if outcome.status is Status.UNCERTAIN and weighed.rests_on_uncertain_time:
+    if outcome.status is Status.UNCERTAIN and weighed.candidate.label in may_hold:
         return ("temporal_indeterminate",)
     return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -65,13 +65,14 @@ class Renderer:
         }
         return Projected(wire, frozenset())
 
-    def projection(self, verdict: Verdict, slot: Sequence[Verdict], proposition: ElementId | None = None) -> Projected:
+    def projection(
+        self, verdict: Verdict, names: Mapping[str, ElementId], proposition: ElementId | None = None
+    ) -> Projected:
         """One candidate's projection.
 
-        slot         the verdicts of its whole slot, for the names of its rivals
+        names        the stored Propositions of its slot by label
         proposition  the id it was asked by, where that is not simply its first one
         """
-        names = {v.candidate.label: v.candidate.propositions[0] for v in slot if v.candidate.propositions}
         basis = self.basis(verdict.next_invalid_at)
         wire: dict[str, Any] = {
             "proposition_id": proposition or names.get(verdict.candidate.label),
@@ -98,10 +99,11 @@ class Renderer:
     def slot(self, slot: Slot, verdicts: Sequence[Verdict]) -> Projected:
         """A whole slot: its candidates in the order they were stored, accepted values in the same order."""
         status = slot_status([verdict.status for verdict in verdicts])
+        names = proposition_names(verdicts)
         wire: dict[str, Any] = {
             "status": status.value,
             "accepted_values": [v.candidate.object for v in verdicts if v.status is Status.ACCEPTED],
-            "candidate_projections": [self.projection(verdict, verdicts).wire for verdict in verdicts],
+            "candidate_projections": [self.projection(verdict, names).wire for verdict in verdicts],
             "subject": {"id": slot.subject},
             "predicate_ref": slot.predicate.symbol.ref,
             "basis": self.basis(earliest(verdict.next_invalid_at for verdict in verdicts)),
@@ -120,6 +122,7 @@ class Renderer:
         return {**self._basis, "next_invalid_at": next_invalid_at}
 
     def _side(self, side: Side) -> dict[str, Any]:
+        """One side. A structural policy names each independent voice; a weighted one tells what each contributes."""
         groups, claims = (side.groups, side.claims) if self._shows_claims else ((), ())
         is_weighted = side.score is not None
         return {
@@ -131,6 +134,11 @@ class Renderer:
 
     def _redacted(self) -> dict[str, Any]:
         return {"level": self._request.explanation, "redacted": True}
+
+
+def proposition_names(verdicts: Iterable[Verdict]) -> dict[str, ElementId]:
+    """What each stored value of a slot is referred to by: its first Proposition."""
+    return {v.candidate.label: v.candidate.propositions[0] for v in verdicts if v.candidate.propositions}
 
 
 def projection_basis(run: Run, request: BeliefRequest, identity: Identity) -> dict[str, Any]:
@@ -174,7 +182,7 @@ def rests_on(verdict: Verdict) -> frozenset[ElementId]:
     return frozenset([*verdict.candidate.propositions, *(claim.id for claim in claims), *cited])
 
 
-def _precedence(precedence: Precedence, names: dict[str, ElementId]) -> dict[str, Any]:
+def _precedence(precedence: Precedence, names: Mapping[str, ElementId]) -> dict[str, Any]:
     if precedence.outranked_by is not None:
         return {"rule": precedence.rule, "outranked_by": names.get(precedence.outranked_by)}
     return {"rule": precedence.rule, "prevailed_over": [names[label] for label in precedence.prevailed_over]}
