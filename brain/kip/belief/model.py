@@ -68,9 +68,7 @@ class Claim:
     stance: str
     mode: str
     confidence: float | None
-    asserted_at: Timestamp
     time: WrittenTime
-    lifecycle: str
     evidence: tuple[ElementId, ...]
     roots: frozenset[str]
     is_derived: bool
