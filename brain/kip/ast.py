@@ -83,7 +83,7 @@ class Member(Node):
 
 @dataclass(frozen=True, slots=True)
 class ObjectLiteral(Node):
-    """Also the assignment object of KML; members in written order, duplicates kept for the validator to refuse."""
+    """Also the assignment object of KML; members in written order."""
 
     members: tuple[Member, ...]
 

@@ -6,30 +6,19 @@ parameters are bound or the vocabulary is known is checked where that happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NoReturn
 
 from brain.errors import InvalidSyntax, KipError, ResourceExhausted
 from brain.ids import is_element_id
 from brain.kip import ast
 from brain.kip.faults import fault, near
+from brain.kip.functions import FUNCTIONS
 from brain.kip.regex import compiled
 from brain.kip.walk import depth_of, variables_of, walk
 
-QUERY_FUNCTIONS: Mapping[str, int] = {
-    "CONTAINS": 2,
-    "ENDS_WITH": 2,
-    "IN": 2,
-    "IS_ELEMENT": 1,
-    "IS_KIND": 2,
-    "IS_LITERAL": 1,
-    "IS_NOT_NULL": 1,
-    "IS_NULL": 1,
-    "LITERAL_TYPE": 1,
-    "REGEX": 2,
-    "STARTS_WITH": 2,
-}
-"""Registered functions of expressions and how many arguments each takes (§44.2). Their names match in any case."""
+QUERY_FUNCTIONS: Mapping[str, int] = {name: function.arity for name, function in FUNCTIONS.items()}
+"""How many arguments each function of an expression takes (§44.2). Names of functions match in any case."""
 
 AGGREGATES = frozenset({"AVG", "COUNT", "MAX", "MIN", "SUM"})
 
@@ -39,8 +28,8 @@ MODIFIERS: Mapping[str, str] = {"CONCEPT": "TYPE", "PROPOSITION": "PREDICATE"}
 DEPTH = 256
 """Deepest tree a statement may form. Brackets are bounded by the lexer; this bounds runs of == as well."""
 
-SHALLOW = 1_000
-"""A text shorter than this many characters cannot form a tree deeper than DEPTH."""
+SHALLOW = 500
+"""A text of no more characters than this cannot form a tree deeper than DEPTH."""
 
 Names = frozenset[str]
 
@@ -83,26 +72,27 @@ class Check:
         incoming  names bound before the block, when it is one of NOT or OPTIONAL
         """
         bound = set(known | incoming)
+        # Patterns and filters between two unions hold together in any order, so a filter waits for a later pattern.
         waiting: list[ast.Variable] = []
+        firm: set[str] = set()
         for clause in where.clauses:
             match clause:
                 case ast.Filter(expression=expression):
-                    # Patterns and filters of one stretch hold together in any order; a union ends the stretch.
                     self.expression(expression)
                     waiting += (name for name in variables_of(expression) if name.name not in bound)
                 case ast.Not(where=inner):
                     self.block(inner, known, frozenset(bound), negated=True)
                 case ast.Optional(where=inner):
-                    self._not_yet(waiting, inner)
                     bound |= self.block(inner, known, frozenset(bound), negated=negated)
                 case ast.Union(where=inner):
-                    self._need(waiting, bound)
-                    waiting = []
+                    self._settle(waiting, firm, bound)
+                    waiting, firm = [], set()
                     bound |= self.block(inner, known, negated=negated)
                 case _:
                     self._pattern(clause, negated)
-                    bound.update(name.name for name in variables_of(clause))
-        self._need(waiting, bound)
+                    firm.update(name.name for name in variables_of(clause))
+                    bound |= firm
+        self._settle(waiting, firm, bound)
         return frozenset(bound)
 
     def expression(self, node: ast.Node) -> None:
@@ -125,7 +115,9 @@ class Check:
         if takes is None:
             self.refuse(call, f"there is no function {call.name} here", near(call.name, functions))
         if len(call.arguments) != takes:
-            self.refuse(call, f"{call.name} takes {takes} argument{'s'[: takes > 1]}, not {len(call.arguments)}")
+            self.refuse(
+                call, f"{call.name} takes {takes} argument{'s' if takes > 1 else ''}, not {len(call.arguments)}"
+            )
 
     def data(self, node: ast.Node | None) -> None:
         """Only literals and parameters, all the way down."""
@@ -133,11 +125,8 @@ class Check:
             if isinstance(part, (ast.Variable, ast.FunctionCall)):
                 self.refuse(part, "only literals and parameters stand in this object")
 
-    def need(self, names: Iterable[ast.Variable], bound: Names) -> None:
+    def need(self, names: Iterable[ast.Variable], bound: Collection[str]) -> None:
         """Every variable an expression reads is bound by a pattern that it can see."""
-        self._need(names, bound)
-
-    def _need(self, names: Iterable[ast.Variable], bound: Iterable[str]) -> None:
         for name in names:
             if name.name not in bound:
                 seen = ", ".join(f"?{other}" for other in sorted(bound)[:12]) or "none"
@@ -147,15 +136,16 @@ class Check:
                     f"Bound here: {seen}. Names first bound in a NOT stay in it, and a UNION block sees only its own.",
                 )
 
-    def _not_yet(self, waiting: Iterable[ast.Variable], optional: ast.Where) -> None:
-        later = {name.name for name in variables_of(optional)}
+    def _settle(self, waiting: Iterable[ast.Variable], firm: Collection[str], bound: Collection[str]) -> None:
+        """Names that filters read before anything bound them: a pattern has to follow, and an OPTIONAL is none."""
         for name in waiting:
-            if name.name in later:
+            if name.name in bound and name.name not in firm:
                 self.refuse(
                     name,
                     f"this FILTER stands before the OPTIONAL that binds ?{name.name}",
                     "Move the FILTER behind the OPTIONAL, or into it.",
                 )
+        self.need(waiting, bound)
 
     def _distinct(self, members: tuple[ast.Member, ...] | tuple[ast.PatternMember, ...]) -> None:
         seen = set()

@@ -72,6 +72,8 @@ def spoken(head: str) -> str:
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """A hint with the known phrase closest to a word, when one is close."""
+    if len(word) > SNIPPET:
+        return None
     phrases = sorted(known)
     begun = [phrase for phrase in phrases if len(word) > 2 and phrase.upper().startswith(word.upper())]
     by_upper = {phrase.upper(): phrase for phrase in phrases}
@@ -122,7 +124,7 @@ def _repair_word(t: Tokens, expected: str | None) -> str | None:
         return "A number is written in digits, with a point and an exponent at most."
     if upper == "EXPECT":
         return "A guard stands at the end of its statement, behind WHERE and LIMIT."
-    if expected is not None and get_close_matches(upper, [expected], cutoff=0.7):
+    if expected is not None and len(word) < SNIPPET and get_close_matches(upper, [expected], cutoff=0.7):
         return f"Write {expected} for {_short(word)}."
     if upper in INFIX and expected != "{":
         return INFIX[upper]
@@ -200,18 +202,18 @@ def _no_token(t: Tokens, expected: str | None) -> tuple[str, str | None]:
         return "a colon stands between a name and its value", f"Write {_short(t.text(t.at - 1))}: …"
     if character in CHARACTERS:
         return f"{character} begins nothing that could stand here", CHARACTERS[character]
-    if character.isprintable() and character not in "'‘’“”":
-        return f"{character} begins nothing that could stand here", "Names are ASCII; put other text in double quotes."
-    name = unicodedata.name(character, "")
     if character in "'‘’“”":
         return "strings stand in straight double quotes", 'Write "…".'
+    if character.isprintable():
+        return f"{character} begins nothing that could stand here", "Names are ASCII; put other text in double quotes."
+    name = unicodedata.name(character, "")
     return f"the invisible character U+{ord(character):04X} {name}".rstrip() + " stands here", "Remove it."
 
 
 def _broken_string(source: str, offset: int) -> tuple[str, str]:
     match = _STRING_BREAK.match(source, offset + 1)
     end = match[1] if match else ""
-    if end == "\n" or end == "\r":
+    if end in ("\n", "\r"):
         return "a string ends on the line it begins on", 'Close it with ", or write \\n for a line break.'
     if end and end != "\\":
         return f"a string holds the control character U+{ord(end):04X}", f"Write it as \\u{ord(end):04x}."
