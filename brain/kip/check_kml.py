@@ -157,6 +157,8 @@ def _values(check: Check, node: ast.ObjectLiteral, bound: Names, target: ast.Tar
         for part in _computed(member.value):
             if target is None:
                 check.refuse(part, "only UPDATE computes values", "Give the value itself, or bind it as a parameter.")
+            if isinstance(member.value, (ast.ArrayLiteral, ast.ObjectLiteral)):
+                check.refuse(part, "a computed value is the whole value of its member", "Move it out of the brackets.")
             _computation(check, part, target)
 
 
