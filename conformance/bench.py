@@ -47,7 +47,7 @@ STATEMENTS = (
     'FIND(?b.status) WHERE { ?b BELIEF (:p, "lives_in", :o) } FOR TIME "2026-01-01T00:00:00.000Z"',
     'ASSERT ?a (:p, "works_for", :o) {by: :p, mode: "stated", at: :at, evidence: :msg1}',
     'UPSERT CONCEPT ?p { MATCH {type: "Person", key: :k} SET FIELDS {name: :n} SET ATTRIBUTES {city: "Oslo"} }',
-    'MUTATE { CREATE CONCEPT ?e { TYPE "Event" SET ATTRIBUTES {summary: :s} } ASSERT (?e, "p", :q) {by: :p} }',
+    'MUTATE { CREATE CONCEPT ?e { TYPE "Event" SET ATTRIBUTES {n: :s} } ASSERT (?e, "p", :q) {by: :p, mode: :m} }',
     'SEARCH CONCEPT "blue bicycle" WITH TYPE "Person" LIMIT 10',
     "DESCRIBE PRIMER",
     'FIND(COUNT(?p)) WHERE { ?p {type: "Person"} NOT { (?p, "works_for", ?o) } FILTER(?p.attributes.age > 30) }',

@@ -49,6 +49,8 @@ def problems_of(engine: EngineAdapter, case: dict[str, Any]) -> Iterator[tuple[i
         problem = _difference(step, answer, ordered)
         if problem:
             yield index, problem
+            if "error" in answer and step.get("capture"):
+                return
         try:
             for name, place in step.get("capture", {}).items():
                 captured[name] = first.get("next_cursor") if place == "cursor" else pointer(answer.get("result"), place)
