@@ -2,21 +2,12 @@
 
 Pure functions of the element's body. A store keeps what they give beside the body and never anything else of its own,
 so that rebuilding a store from its elements gives the same store.
-
-Searched text (§66.4), per kind:
-
-- Concept: `name`, `aliases`, `key` and every string inside `attributes`, at any depth (descriptions and summaries are
-  attributes)
-- Proposition: the Predicate's local name, and the object when it is a string or a number
-- Assertion: nothing of its own; it is found by the text of the Proposition it is about
-- Evidence: every string inside an inline payload
-- Activity: `activity_class`
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from brain.ids import is_element_id, lineage_of, object_key, parse_symbol
@@ -24,6 +15,15 @@ from brain.store.base import Document, Edge, Element, ElementId, Json, Kind
 
 LONGEST_OBJECT = 200
 """Object keys of more characters are kept by digest, so that no index entry grows with a Literal."""
+
+SEARCHED: Mapping[Kind, str] = {
+    Kind.CONCEPT: "name, aliases, key and every string inside attributes, at any depth",
+    Kind.PROPOSITION: "the Predicate's local name, and the object when it is a string or a number",
+    Kind.ASSERTION: "nothing of its own: it is found by the text of its Proposition",
+    Kind.EVIDENCE: "every string inside an inline payload",
+    Kind.ACTIVITY: "activity_class",
+}
+"""What a search of each kind looks at, in words for people (§66.4)."""
 
 _ONE = ("subject", "object", "proposition", "asserted_by", "generated_by", "merged_into")
 _MANY = (
@@ -110,7 +110,7 @@ def edges(element: Element) -> list[Edge]:
 
 
 def text(element: Element) -> str:
-    """The text a search finds this element by, its parts on lines of their own; empty when there is none."""
+    """The text of `SEARCHED`, its parts on lines of their own; empty when there is none."""
     return "\n".join(_texts(element.kind, element.body))
 
 

@@ -23,6 +23,9 @@ import snowballstemmer
 ANALYSIS = 1
 """Changes with every change of `terms`; a store whose index was made by another one makes it anew."""
 
+MOST_TERMS = 256
+"""Distinct terms one query looks for."""
+
 LONGEST_TERM = 64
 """A term keeps this many characters."""
 
@@ -60,11 +63,14 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """The distinct terms to look for, in order; `terms` without the single characters of a longer run."""
+    """The distinct terms to look for, in order; `terms` without the single characters of a longer run.
+
+    Of a very long query the first `MOST_TERMS` count.
+    """
     found: dict[str, None] = {}
     for run, word in _tokens(text):
         found.update(dict.fromkeys((_pairs(run) if len(run) > 1 else [run]) if run else _forms(word)))
-    return list(found)
+    return list(found)[:MOST_TERMS]
 
 
 def rarity(documents: int, holding: int) -> float:

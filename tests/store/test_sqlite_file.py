@@ -24,7 +24,7 @@ from brain.store.base import (
 )
 from brain.store.sqlite import SqliteStore, schema
 from brain.store.sqlite.snapshot import SqliteSnapshot
-from tests.store.building import FRIENDS, concept, erase, evidence, ref, stub, symbol, write
+from tests.store.building import FRIENDS, concept, erase, evidence, ref, stub, symbol, write, write_in
 
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
@@ -238,6 +238,60 @@ class TestErasure:
 
 
 class TestDeadlinesAndFailures:
+    @pytest.mark.requirement("BR-STORE-002", "KI-TX-012")
+    def test_a_commit_that_fails_at_any_step_changes_nothing(self, space: SpaceStore) -> None:
+        write(space, concept("C-1", name="Alice", structural={symbol(FRIENDS): [ref("C-2")]}))
+
+        def attempt(failing: int) -> bool:
+            """Commit with the `failing`-th statement refused; whether there was such a statement."""
+            left = failing
+
+            def trace(_cursor: object, _statement: str, _bindings: object) -> bool:
+                nonlocal left
+                left -= 1
+                return left != 0
+
+            with space.transaction() as transaction:
+                connection = transaction._connection  # type: ignore[attr-defined]
+                connection.exec_trace = trace
+                transaction.new_ids(Kind.CONCEPT, 2)
+                write_in(
+                    transaction,
+                    [
+                        concept("C-1", name="Alicia", version=2, structural={symbol(FRIENDS): [ref("C-3")]}),
+                        evidence("E-1", "hello"),
+                    ],
+                    client_keys={"E-1": "message:1"},
+                    controls={"schema": {"v": 1}},
+                )
+                transaction.set("receipts", "r", {})
+                transaction.enqueue("formation", {})
+            return left > 0
+
+        failing = 0
+        while True:
+            failing += 1
+            try:
+                if attempt(failing):
+                    break
+            except (errors.InternalError, errors.OutcomeUnknown):
+                pass
+            finally:
+                space._writer.exec_trace = None  # type: ignore[attr-defined]
+            with space.snapshot() as snapshot:
+                assert snapshot.seq == 1
+                assert snapshot.elements(["C-1", "E-1"])["C-1"].body["name"] == "Alice"
+                assert len(snapshot.versions("C-1")) == 1
+                assert [edge.target for edge in snapshot.edges(EdgeScan())] == ["C-2"]
+                assert snapshot.counts()[Kind.EVIDENCE] == 0
+                assert snapshot.by_client_key(Kind.EVIDENCE, "message:1") is None
+                assert snapshot.control("schema") is snapshot.get("receipts", "r") is None
+                assert snapshot.work("formation") == []
+                assert snapshot.commits(after=1) == []
+                assert len(snapshot.search(SearchQuery(Kind.CONCEPT, "alice", None, 5))) == 1
+        assert failing > 15
+        assert space.head() == 2
+
     @pytest.mark.requirement("KI-TX-005")
     def test_a_writer_waits_for_another_and_then_gives_up(self, store: SqliteStore, space: SpaceStore) -> None:
         other = store.open("demo")

@@ -23,17 +23,12 @@ from brain.store.search import (
 )
 from brain.store.sqlite.conditions import among_symbols
 from brain.store.sqlite.keys import CODES, id_of, kind_of
-from brain.store.sqlite.state import json_list, json_text
+from brain.store.sqlite.state import json_list
 
 Write = Callable[[str, Sequence[Sequence[Any]]], Any]
 Run = Callable[[str, dict[str, Any]], Sequence[tuple[Any, ...]]]
 
-# The wanted terms come first: the primary key of `posting` then serves each of them as one range.
-_RELEVANCE = "json_extract(wanted.value, '$[1]') * posting.times / (posting.times + :base + :slope * posting.size)"
-_POSTINGS = (
-    "json_each(:terms) AS wanted CROSS JOIN posting"
-    " ON posting.term = json_extract(wanted.value, '$[0]') AND posting.kind = :kind"
-)
+_RELEVANCE = "wanted.weight * posting.times / (posting.times + :base + :slope * posting.size)"
 
 _REBUILD_PAGE = 1_000
 _SYMBOL = "(SELECT id FROM symbol WHERE text = ?)"
@@ -94,39 +89,50 @@ def search(run: Run, query: SearchQuery) -> list[Hit]:
     indexed = Kind.PROPOSITION if query.kind is Kind.ASSERTION else query.kind
     bindings: dict[str, Any] = {"kind": CODES[indexed], "terms": json_list(wanted)}
     corpus = run("SELECT texts, size FROM corpus WHERE kind = :kind", bindings)
-    holding = run(
+    counted = run(
         "SELECT wanted.value, (SELECT count(*) FROM posting WHERE term = wanted.value AND kind = :kind)"
         " FROM json_each(:terms) AS wanted",
         bindings,
     )
-    held = [(term, count) for term, count in holding if count]
-    if not corpus or not held:
+    held = [(term, count) for term, count in counted if count]
+    if not held:
         return []
-    texts, size = corpus[0]
+    [(texts, size)] = corpus
+    for number, (term, count) in enumerate(held):
+        bindings[f"term{number}"] = term
+        bindings[f"weight{number}"] = (SATURATION + 1) * rarity(texts, count)
     bindings |= {
-        "terms": json_text([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in held]),
         "base": SATURATION * (1 - LENGTH_WEIGHT),
         "slope": SATURATION * LENGTH_WEIGHT * texts / size,
-        "least": least_relevance(query.threshold),
         "limit": query.limit,
     }
-    of_types = ""
-    if query.lineages is not None:
-        of_types = " AND " + among_symbols("posting.type", query.lineages, "types", bindings)
+    hits = run(_statement(query, len(held), bindings), bindings)
+    return [Hit(id_of(eid), score(relevance)) for eid, relevance in hits]
+
+
+def _statement(query: SearchQuery, terms_held: int, bindings: dict[str, Any]) -> str:
+    """The wanted terms come first, so that the primary key of `posting` serves each of them as one range."""
+    values = ", ".join(f"(:term{number}, :weight{number})" for number in range(terms_held))
     # Only several terms can find one element twice.
-    relevance, grouped = (_RELEVANCE, "") if len(held) == 1 else (f"sum({_RELEVANCE})", " GROUP BY posting.eid")
-    statement = f"SELECT posting.eid AS eid, {relevance} AS relevance FROM {_POSTINGS}{of_types}{grouped}"
+    relevance, grouped = (f"sum({_RELEVANCE})", " GROUP BY posting.eid") if terms_held > 1 else (_RELEVANCE, "")
+    statement = (
+        f"SELECT posting.eid AS eid, {relevance} AS relevance FROM (SELECT column1 AS term, column2 AS weight"
+        f" FROM (VALUES {values})) AS wanted"
+        " CROSS JOIN posting ON posting.term = wanted.term AND posting.kind = :kind"
+    )
+    if query.lineages is not None:
+        statement += " AND " + among_symbols("posting.type", query.lineages, "types", bindings)
+    statement += grouped
     if query.kind is Kind.ASSERTION:
         statement = (
             f"SELECT element.eid AS eid, found.relevance AS relevance FROM ({statement}) AS found"
             " CROSS JOIN element INDEXED BY element_proposition ON element.proposition = found.eid"
             " WHERE element.state = 'active'"
         )
-    hits = run(
-        f"SELECT eid, relevance FROM ({statement}) WHERE relevance >= :least ORDER BY relevance DESC, eid LIMIT :limit",
-        bindings,
-    )
-    return [Hit(id_of(eid), score(relevance)) for eid, relevance in hits]
+    if query.threshold > 0:
+        bindings["least"] = least_relevance(query.threshold)
+        statement = f"SELECT eid, relevance FROM ({statement}) WHERE relevance >= :least"
+    return statement + " ORDER BY relevance DESC, eid LIMIT :limit"
 
 
 def rebuild(connection: apsw.Connection) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import orjson
 
 from brain import errors
-from brain.kip.algebra import Step
 from brain.store.base import (
     Commit,
     Document,
@@ -37,6 +36,9 @@ from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, f
 from brain.store.sqlite.scans import ScanPlan, plan_scan
 from brain.store.sqlite.state import StateReader
 from brain.times import Clock, Seq, Timestamp
+
+if TYPE_CHECKING:
+    from brain.kip.algebra import Step
 
 PAGE = 512
 """Elements a scan reads at a time."""

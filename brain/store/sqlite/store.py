@@ -27,7 +27,7 @@ _SUFFIX = ".db"
 class SqliteStore:
     """See `brain.store.base.Store`. Several processes may have one folder, and one Space, open.
 
-    folder           made when missing; on a local disk, since several processes share memory maps of its files
+    folder           made when missing, for this user only; on a local disk, since processes share maps of its files
     clock            says when a document of state has expired
     durability       see `Options`
     busy_timeout_ms  how long a writer waits for the other writers of its Space
@@ -42,7 +42,7 @@ class SqliteStore:
         busy_timeout_ms: int = 10_000,
     ) -> None:
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
         self._open: WeakSet[SqliteSpace] = WeakSet()
 

@@ -51,7 +51,10 @@ class _Held:
 
 
 class SqliteTransaction(StateWriter, SqliteSnapshot):
-    """See `brain.store.base.Transaction`. Its reads are those of the head, which its own writes have already moved."""
+    """See `brain.store.base.Transaction`. Its reads are those of the head, which its own writes have already moved.
+
+    A scan reads page by page: what is put while it runs shows in the pages to come.
+    """
 
     def __init__(
         self, connection: apsw.Connection, *, space_id: str, seq: Seq, clock: Clock, timeout_ms: int | None

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from brain import errors
+from brain.ids import object_key
 from brain.store.base import (
     Edge,
     EdgeScan,
@@ -17,6 +18,7 @@ from brain.store.base import (
     Snapshot,
     SpaceStore,
     TupleScan,
+    WorkStatus,
 )
 from brain.times import timestamp
 from tests.store.building import (
@@ -190,6 +192,42 @@ class GraphContract:
             two = Scan(Kind.CONCEPT, lineages=frozenset(lineages[:2]), after=100, limit=900)
             assert ids(snapshot.scan(two)) == [i for i in every[100:] if int(i[2:]) % 3 < 2][:900]
             assert snapshot.count(replace(two, limit=None)) == 1133
+
+    @pytest.mark.requirement("BR-STORE-012")
+    @pytest.mark.parametrize("text", ["'; DROP TABLE element; --", '") OR 1=1 --', "%", "_", "?", ":at", "\\", "`}]"])
+    def test_a_text_of_a_user_is_a_value_everywhere(self, space: SpaceStore, text: str) -> None:
+        lineage = f"{MEMORY}/{text}"
+        write(
+            space,
+            concept("C-1", lineage, key=text, name=text, canonical_id=text, attributes={text: text}),
+            concept("C-2", key="k", name="n", canonical_id="c", attributes={"a": "v"}),
+            proposition("P-1", "C-1", KNOWS, text),
+            evidence("E-1", text, evidence_class=text, source=[ref(text)]),
+            client_keys={"C-1": text},
+            **{text: {"text": text}},
+        )
+        with space.snapshot() as snapshot:
+            for query in (
+                Scan(Kind.CONCEPT, lineages=frozenset({lineage})),
+                Scan(Kind.CONCEPT, key=text),
+                Scan(Kind.CONCEPT, name=text),
+                Scan(Kind.CONCEPT, canonical_id=text),
+                Scan(Kind.CONCEPT, members=((("attributes", text), text),)),
+            ):
+                assert ids(snapshot.scan(query)) == ["C-1"]
+                assert ids(snapshot.scan(replace(query, states=frozenset({text})))) == []
+            assert ids(snapshot.tuples(TupleScan(objects=frozenset({object_key(text)})))) == ["P-1"]
+            assert ids(snapshot.scan(Scan(Kind.EVIDENCE, classes=frozenset({text})))) == ["E-1"]
+            assert snapshot.by_client_key(Kind.CONCEPT, text) == snapshot.elements(["C-1"])["C-1"]
+            assert snapshot.control(text) == {"text": text}
+            assert snapshot.edges(EdgeScan(sources=frozenset({"E-1", text}), fields=frozenset({text}))) == []
+        with space.transaction() as transaction:
+            transaction.set(text, text, {text: text})
+            work_id = transaction.enqueue(text, {text: text})
+            transaction.update_work(work_id, status=WorkStatus.FAILED, note=text)
+            assert transaction.acquire_lease(text, text, ttl_ms=1, now_ms=0) is not None
+            assert transaction.scan_state(text, prefix=text) == [(text, {text: text})]
+            assert [work.note for work in transaction.work(text)] == [text]
 
     @pytest.mark.parametrize("name", TUPLES)
     def test_tuples_are_found_by_any_of_their_ends(self, world: SpaceStore, name: str) -> None:
@@ -422,6 +460,22 @@ class ErasureContract:
         with space.snapshot() as snapshot:
             assert [version.state for _, version in snapshot.versions("C-1")] == ["purged"]
             assert snapshot.search(SearchQuery(Kind.CONCEPT, "secret", None, 5)) == []
+
+    def test_an_element_can_be_erased_in_a_transaction_that_changed_it(self, space: SpaceStore) -> None:
+        write(space, concept("C-1", name="Secret", structural={symbol(FRIENDS): [ref("C-2")]}))
+        left = stub(concept("C-1", version=2))
+        with space.transaction() as transaction:
+            transaction.put([concept("C-1", name="Hidden", version=2, structural={symbol(KNOWS): [ref("C-3")]})])
+            transaction.erase([left])
+            transaction.record(commit_of(2))
+        for seq in (1, 2):
+            with space.snapshot(seq) as snapshot:
+                assert snapshot.elements(["C-1"]) == {"C-1": left}
+                assert snapshot.edges(EdgeScan()) == []
+        with space.snapshot() as snapshot:
+            assert snapshot.versions("C-1") == [(1, left), (2, left)]
+            for word in ("secret", "hidden"):
+                assert snapshot.search(SearchQuery(Kind.CONCEPT, word, None, 5)) == []
 
     def test_an_erasure_without_a_record_is_undone(self, space: SpaceStore) -> None:
         write(space, concept("C-1", name="Alice"))
