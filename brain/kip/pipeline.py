@@ -18,10 +18,13 @@ import structlog
 from brain import errors
 from brain.kip import ast, capabilities, respond, strict_json
 from brain.kip.context import Answer, Limits, Outcome, Run, Session
+from brain.kip.describe import run_meta
+from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
 from brain.kip.operate import Operator, skipped
-from brain.kip.parser import parse
+from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
+from brain.kip.read import pinned_seq, run_find
 from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
 from brain.kip.write import run_kml
@@ -55,7 +58,7 @@ class Engine:
 
     @staticmethod
     def birth_controls(library: PackageLibrary, packages: Iterable[str] = ()) -> dict[str, Document]:
-        """The control documents of a new Space with these packages active, for `Store.create`; its first commit is 1."""
+        """The control documents of a new Space with these packages active, for `Store.create`."""
         return {"schema": library.birth(packages), "identity": {"version": 0, "self": None, "decisions": {}}}
 
     def execute(self, request: Mapping[str, Any] | bytes | str, session: Session) -> Outcome:
@@ -117,20 +120,17 @@ class Engine:
 
     def answer(self, statement: ast.Statement | None, run: Run) -> Answer:
         """What a statement that reads answers."""
-        from brain.kip.describe import run_meta
-        from brain.kip.read import run_find
-
         if isinstance(statement, ast.Find):
             return run_find(statement, run)
         return run_meta(statement, run)  # type: ignore[arg-type]
 
     def preview(self, statement: ast.Preview, run: Run, tx: Transaction) -> Answer:
         """What a KML text would do, tried in a transaction that the caller undoes."""
-        from brain.kip.describe.artifacts import previewed
-
         text = Binder.of(run).text(statement.value, "PREVIEW KML")
         try:
             inner: Any = parse(text)
+            if language_of(inner) != "KML":
+                raise errors.LanguageMismatch(f"PREVIEW KML takes KML, and this is {language_of(inner)}.")
             answer, write_set = run_kml(inner, run, tx)
         except errors.KipError as error:
             return previewed(error)
@@ -152,10 +152,8 @@ class Engine:
         return found
 
     def read_seq(self, prepared: Prepared, token: str | None) -> Seq | None:
-        """The sequence a read is pinned to, by AS OF SEQ, by its cursor or by a snapshot token; None for the head."""
+        """The sequence a read is pinned to, by its cursor, by AS OF SEQ or by a snapshot token; None for the head."""
         if isinstance(prepared.statement, ast.Find):
-            from brain.kip.read import pinned_seq
-
             pinned = pinned_seq(prepared.statement, prepared.operation.parameters, self.cursor_key)
             if pinned is not None:
                 return pinned

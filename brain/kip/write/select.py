@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from brain.kip import ast
+from brain.kip.match import solutions
 from brain.kip.write.work import Workspace
 
 Row: TypeAlias = Mapping[str, Any]
@@ -15,6 +16,4 @@ Row: TypeAlias = Mapping[str, Any]
 
 def rows_of(work: Workspace, where: ast.Where) -> list[Row]:
     """The solutions of a WHERE over the state the transaction had before the statement."""
-    from brain.kip.match import solutions
-
     return list(solutions(where, replace(work.run, snapshot=work.tx)))

@@ -19,6 +19,8 @@ from brain.times import Seq, Timestamp
 HELD_STATES = frozenset({"active", "archived", "merged", "tombstoned"})
 """States in which a Concept still holds its key; a purged one has given it back."""
 
+_ACTIVE = frozenset({"active"})
+
 
 class Broken(Exception):
     """A clause uses the handle of another clause that failed; the other's error is the one to report."""
@@ -205,13 +207,6 @@ class Workspace:
             element_id = merges[element_id]
         return element_id
 
-    def merged_alike(self, element_id: ElementId) -> frozenset[ElementId]:
-        """Every id that leads to the same element as this one."""
-        target = self.canonical(element_id)
-        if not self.merges:
-            return frozenset({target})
-        return frozenset({target, *(source for source in self.merges if self.canonical(source) == target)})
-
     def identity(self) -> dict[str, Any]:
         """The Space's identity document as this statement has it: version, self, merge decisions."""
         if "identity" not in self.controls:
@@ -261,18 +256,16 @@ class Workspace:
         return lineages is None or lineage_of(body["schema_ref"]) in lineages
 
     def proposition(self, subject: Any, lineages: frozenset[str], value: Any) -> ElementId | None:
-        """The active Proposition of a tuple, in this statement or in the Space (§12.3)."""
-        predicate = min(lineages)
-        own = self._tuples.get((object_key(subject), predicate, object_key(value)))
+        """The active Proposition stored with exactly these canonical ends, in this statement or in the Space (§12.3).
+
+        One that stands on a merged Concept is left to history; new writes land on the survivor (§11.2, §11.3).
+        """
+        ends = object_key(subject), object_key(value)
+        own = self._tuples.get((ends[0], min(lineages), ends[1]))
         if own is not None:
             return own
         found = self.tx.tuples(
-            TupleScan(
-                subjects=self._ends(subject),
-                predicates=lineages,
-                objects=self._ends(value),
-                states=frozenset({"active"}),
-            )
+            TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
         )
         for element in found:
             self._found.setdefault(element.id, element)
@@ -281,11 +274,6 @@ class Workspace:
     def hold_tuple(self, subject: Any, lineages: frozenset[str], value: Any, element_id: ElementId) -> None:
         """Let later clauses of this statement find a Proposition it creates."""
         self._tuples[object_key(subject), min(lineages), object_key(value)] = element_id
-
-    def _ends(self, end: Any) -> frozenset[str]:
-        if isinstance(end, dict) and "id" in end:
-            return self.merged_alike(end["id"])
-        return frozenset({object_key(end)})
 
 
 def copy_json(value: Any) -> Any:
