@@ -57,7 +57,7 @@ REGISTRY: Mapping[str, Capability] = {
     "memory_interface": _off("The binding memory_basic is described, and its requests are not served yet."),
     "prospective_trials": _off("Skills are not put on trial."),
     "receiver_fencing": _off("Nothing is dispatched, so no receiver checks a fence."),
-    "record_outcome_permission": _off("Outcome Evidence needs the permission to create and no other."),
+    "record_outcome_permission": _on("Outcome Evidence and its Activities need a permission of their own."),
     "recording_repair": _off("A wrong recording is corrected by Evidence correction or retraction."),
     "search_index_freshness": _on("The index changes in the transaction of the write.", "search"),
     "semantic_search": _off("There is no embedder."),
