@@ -91,11 +91,13 @@ async def run_loop(
     budget: Budget,
     task: object | None,
     transcript: Transcript,
+    follow_up: str | None = None,
 ) -> LoopEnd:
     """Run one agent to its end; every way it can end is an answer, none an exception.
 
     system, user  the two texts the run begins with; they and the tool specs stay byte for byte the same over all calls
     transcript    called after every turn with all messages so far but the system text, in wire shape
+    follow_up     asked once when the agent is done, in the same run and budget
     """
     started = time.monotonic()
     by_name = {tool.spec.name: tool for tool in tools}
@@ -121,13 +123,14 @@ async def run_loop(
             end = run.end("failed", f"{answer.reason}: {answer}")
             break
         _note_answer(run, answer)
-        if not answer.tool_calls:
+        is_over = not answer.tool_calls or await _answer_calls(run, answer.tool_calls, by_name, budget)
+        if is_over and follow_up is None:
             end = run.end("done")
             break
-        is_over = await _answer_calls(run, answer.tool_calls, by_name, budget)
-        if is_over:
-            end = run.end("done")
-            break
+        if is_over and follow_up is not None:
+            run.messages.append(ModelMessage("user", follow_up))
+            run.wire.append({"role": "user", "content": follow_up})
+            follow_up = None
         await run_sync(transcript, list(run.wire), run.usage)
     await run_sync(transcript, list(run.wire), run.usage)
     return end

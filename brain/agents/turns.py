@@ -16,7 +16,7 @@ from brain.times import Timestamp
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
-Standing: TypeAlias = Literal["accepted", "was", "denied", "disputed", "hearsay"]
+Standing: TypeAlias = Literal["accepted", "was", "denied", "disputed", "hearsay", "planned", "withdrawn"]
 """How a known claim stands at the turn's time.
 
 accepted  held under the memory policy
@@ -24,6 +24,8 @@ was       held for an earlier time; it ended or a later value followed it
 denied    its own speaker, or everybody who spoke to it, says it is not so
 disputed  people contradict each other
 hearsay   too weak to hold: reported, or without a stance of somebody who would know
+planned   claimed for a time that has not begun at the turn's time
+withdrawn taken back by whoever claimed it; only Recall is told
 """
 
 
@@ -47,6 +49,9 @@ class KnownClaim:
     since, until  world time of the claim, None where open or not said
     said_at       when it was said: the observation time of its source
     by            who claims it; None when the record names nobody
+    since_text, until_text  the two times as a person would say them, to the precision known (`2024-03`); empty where
+                  nothing is known
+    against       people who say it is not so
     assertion_id  the Assertion that carries it (the newest, when several people say the same)
     """
 
@@ -60,6 +65,9 @@ class KnownClaim:
     by: Ref | None
     assertion_id: ElementId
     proposition_id: ElementId
+    since_text: str = ""
+    until_text: str = ""
+    against: tuple[Ref, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

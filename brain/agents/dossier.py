@@ -1,0 +1,287 @@
+"""The dossier: who and what a text is likely to be about, and what memory holds of them, before the model is asked.
+
+It saves the grounding turns a model would otherwise spend. It is data read from memory: it is fenced where it is shown
+and gives no orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from brain.agents.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
+from brain.agents.reading import Query, Reading, ref_id
+from brain.agents.standing import Testimony, first_instant, spoken, weigh
+from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref, Vocabulary
+from brain.store.base import ElementId
+from brain.times import Timestamp
+
+MAX_ENTRIES = 16
+_CLAIMS_ABOUT, _CLAIMS_TO = 120, 40
+_SEARCH_WORDS, _SEARCH_LIMIT = 12, 40
+_SEARCH = f"FIND(?c) WHERE {{ ?c SEARCH CONCEPT :text LIMIT {_SEARCH_LIMIT} }}"
+_UNNAMED_TYPES = frozenset({"Commitment", "Event", "Insight", "SleepTask", "Watch", "Skill", "SkillRevision"})
+"""Types whose Concepts are not called by name in conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A Concept as read."""
+
+    id: ElementId
+    type: str
+    name: str
+    key: str | None
+    aliases: tuple[str, ...]
+
+    @property
+    def ref(self) -> Ref:
+        return Ref(self.id, self.name, self.type)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.name, *self.aliases) if name)
+
+
+def entity_of(view: Mapping[str, Any]) -> Entity:
+    """A Concept's element view as an Entity."""
+    attributes = view.get("attributes") or {}
+    aliases = [*(view.get("aliases") or ()), *(attributes.get("aliases") or ()), attributes.get("display_name")]
+    return Entity(
+        view["id"],
+        str(view.get("schema_ref") or "").rpartition("/")[2],
+        str(view.get("name") or attributes.get("summary") or view.get("key") or view["id"]),
+        view.get("key"),
+        tuple(dict.fromkeys(alias for alias in aliases if isinstance(alias, str) and alias)),
+    )
+
+
+# --- whom a text names ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Concepts a text names, and others it could be taken to name."""
+
+    mentioned: tuple[Entity, ...]
+    alike: tuple[Entity, ...]
+
+
+def find_named(texts: Sequence[str], reading: Reading) -> Named:
+    """Look up the names in some texts.
+
+    A Concept is mentioned when one of its names stands in a text as whole words. A Person whose name only resembles a
+    word there is a look-alike. Order is that of search: best first.
+    """
+    text = "\n".join(texts)
+    folded = fold(text)
+    terms = worth_searching(text)
+    heard = {sound(term) for term in terms}
+    queries: list[Query] = []
+    for start in range(0, len(terms), _SEARCH_WORDS):
+        part = terms[start : start + _SEARCH_WORDS]
+        also = [other for term in part for other in spelled_alike(term)]
+        queries += [(_SEARCH, {"text": " ".join(asked)}) for asked in (part, also) if asked]
+    found: dict[ElementId, Entity] = {}
+    for rows in reading.ask_all(queries) if queries else []:
+        for view in rows:
+            found.setdefault(view["id"], entity_of(view))
+    mentioned, alike = [], []
+    for entity in found.values():
+        if entity.type in _UNNAMED_TYPES:
+            continue
+        if any(occurs(name, folded) for name in entity.names):
+            mentioned.append(entity)
+        elif entity.type == "Person" and any(sound(part) in heard for name in entity.names for part in words(name)[:1]):
+            alike.append(entity)
+    return Named(tuple(mentioned), tuple(alike))
+
+
+def read_entities(ids: Iterable[ElementId], reading: Reading) -> dict[ElementId, Entity]:
+    """Concepts by id, active or not; those that are not there are left out."""
+    wanted = list(dict.fromkeys(ids))
+    queries: list[Query] = [("FIND(?c) WHERE { ?c {id: :id, state: ?s} }", {"id": i}) for i in wanted]
+    answers = reading.ask_all(queries) if queries else []
+    return {i: entity_of(rows[0]) for i, rows in zip(wanted, answers, strict=True) if rows}
+
+
+# --- what is known of them --------------------------------------------------------------------------------------------
+
+_ABOUT = (
+    f"FIND(?p, ?other, ?b) WHERE {{ ?p (:who, ?r, ?other) ?b BELIEF (?p) }} FOR TIME :at LIMIT {_CLAIMS_ABOUT}",
+    f"FIND(?a) WHERE {{ ?p (:who, ?r, ?other) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_ABOUT * 3}",
+)
+_TO = (
+    f"FIND(?p, ?other, ?b) WHERE {{ ?p (?other, ?r, :who) ?b BELIEF (?p) }} FOR TIME :at LIMIT {_CLAIMS_TO}",
+    f"FIND(?a) WHERE {{ ?p (?other, ?r, :who) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_TO * 3}",
+)
+
+
+def read_claims(
+    entities: Sequence[Entity], at: Timestamp, reading: Reading, *, is_recall: bool = False
+) -> dict[ElementId, tuple[KnownClaim, ...]]:
+    """What is held of each entity at `at`, as subject and as object: accepted first, then newest said first.
+
+    is_recall  whether claims that were taken back are told too
+    """
+    queries: list[Query] = []
+    for entity in entities:
+        who = {"who": {"id": entity.id}}
+        queries += [(_ABOUT[0], who | {"at": at}), (_ABOUT[1], who), (_TO[0], who | {"at": at}), (_TO[1], who)]
+    answers = reading.ask_all(queries) if queries else []
+    rows: dict[ElementId, list[tuple[Ref, Mapping[str, Any], Any, Testimony]]] = {}
+    actors: set[ElementId] = set()
+    for number, entity in enumerate(entities):
+        rows[entity.id] = []
+        for beliefs, assertions in (answers[4 * number : 4 * number + 2], answers[4 * number + 2 : 4 * number + 4]):
+            about: dict[ElementId, list[Mapping[str, Any]]] = {}
+            for assertion in assertions:
+                about.setdefault(assertion["proposition"]["id"], []).append(assertion)
+            for proposition, other, belief in beliefs:
+                testimony = weigh(belief, about.get(proposition["id"], ()), at)
+                if testimony is None or (testimony.standing == "withdrawn" and not is_recall):
+                    continue
+                actors.update((*testimony.by, *testimony.against))
+                rows[entity.id].append((entity.ref, proposition, other, testimony))
+    people = {entity.id: entity.ref for entity in entities}
+    people |= {i: entity.ref for i, entity in read_entities(actors - set(people), reading).items()}
+    claims = {i: [_claim(*row, people) for row in found] for i, found in rows.items()}
+    return {i: tuple(sorted(found, key=_rank)) for i, found in claims.items()}
+
+
+def _claim(
+    entity: Ref, proposition: Mapping[str, Any], other: Any, testimony: Testimony, people: Mapping[ElementId, Ref]
+) -> KnownClaim:
+    far = entity_of(other).ref if isinstance(other, Mapping) and "id" in other else Ref(None, _literal(other), None)
+    is_subject = ref_id(proposition["subject"]) == entity.id or far.id is None
+    by = [people.get(i, Ref(i, i, None)) for i in testimony.by]
+    return KnownClaim(
+        subject=entity if is_subject else far,
+        predicate=str(proposition["predicate_ref"]).rpartition("/")[2],
+        object=far if is_subject else entity,
+        standing=testimony.standing,
+        since=first_instant(testimony.since),
+        until=first_instant(testimony.until),
+        said_at=testimony.said_at,
+        by=by[0] if by else None,
+        assertion_id=testimony.carrier,
+        proposition_id=proposition["id"],
+        since_text=spoken(testimony.since),
+        until_text=spoken(testimony.until),
+        against=tuple(people.get(i, Ref(i, i, None)) for i in testimony.against),
+    )
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+_ORDER = {"accepted": 0, "disputed": 1, "planned": 2, "hearsay": 3, "was": 4, "denied": 5, "withdrawn": 6}
+
+
+def _rank(claim: KnownClaim) -> tuple[int, str, int]:
+    newest_first = "".join(chr(0x10FFFF - ord(c)) for c in claim.said_at or "")
+    return _ORDER[claim.standing], newest_first, int(claim.assertion_id[2:])
+
+
+def with_ends(claims: Sequence[KnownClaim], vocabulary: Vocabulary) -> tuple[KnownClaim, ...]:
+    """Past values of one-value predicates with their end: where the same subject's next value began."""
+    single = {word.name for word in vocabulary.predicates if word.values == "one"}
+
+    def begun(claim: KnownClaim) -> str:
+        return claim.since or claim.said_at or ""
+
+    ended = []
+    for claim in claims:
+        if claim.standing == "was" and claim.until is None and claim.predicate in single:
+            later = [
+                other
+                for other in claims
+                if other.predicate == claim.predicate
+                and other.subject.id == claim.subject.id
+                and other.proposition_id != claim.proposition_id
+                and begun(other) > begun(claim)
+            ]
+            if later:
+                follower = min(later, key=begun)
+                said = follower.since_text or f"by {begun(follower)[:10]}"
+                claim = replace(claim, until=begun(follower), until_text=said)
+        ended.append(claim)
+    return tuple(ended)
+
+
+# --- commitments ------------------------------------------------------------------------------------------------------
+
+_COMMITMENTS = (
+    'FIND(?c, ?by, ?to) WHERE { ?c {type: "Commitment"} STRUCTURAL (?c, :field, :who) '
+    'OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } OPTIONAL { STRUCTURAL (?c, "owed_to", ?to) } } LIMIT 40'
+)
+
+
+def read_commitments(entities: Sequence[Entity], reading: Reading) -> tuple[KnownCommitment, ...]:
+    """Commitments these people made or are owed, open ones first, those due soonest before others."""
+    queries: list[Query] = [
+        (_COMMITMENTS, {"who": {"id": entity.id}, "field": field})
+        for entity in entities
+        for field in ("committed_to", "owed_to")
+    ]
+    found: dict[ElementId, KnownCommitment] = {}
+    for rows in reading.ask_all(queries) if queries else []:
+        for view, by, to in rows:
+            attributes = view.get("attributes") or {}
+            owed = (entity_of(to).ref,) if isinstance(to, Mapping) else ()
+            earlier = found.get(view["id"])
+            found[view["id"]] = KnownCommitment(
+                view["id"],
+                str(attributes.get("summary") or ""),
+                str(attributes.get("status") or "pending"),
+                entity_of(by).ref if isinstance(by, Mapping) else None,
+                tuple(dict.fromkeys((*(earlier.to if earlier else ()), *owed))),
+                attributes.get("due_at"),
+            )
+    open_first = ("pending", "blocked")
+    return tuple(sorted(found.values(), key=lambda c: (c.status not in open_first, c.due or "9", int(c.id[2:]))))
+
+
+# --- entries ----------------------------------------------------------------------------------------------------------
+
+
+def build_entries(
+    speakers: Sequence[Ref],
+    stored_speakers: Sequence[Entity],
+    named: Named,
+    claims: Mapping[ElementId, Sequence[KnownClaim]],
+    vocabulary: Vocabulary,
+) -> tuple[DossierEntry, ...]:
+    """One entry per speaker and per mentioned thing, with look-alikes beside each."""
+    entities = list({entity.id: entity for entity in (*stored_speakers, *named.mentioned)}.values())
+    speaking = {ref.id for ref in speakers}
+    everybody = [*entities, *named.alike]
+    entries = [
+        DossierEntry(
+            entity.ref,
+            entity.key,
+            entity.aliases,
+            entity.id in speaking,
+            with_ends(claims.get(entity.id, ()), vocabulary),
+            _look_alikes(entity.ref, everybody),
+        )
+        for entity in entities
+    ]
+    entries += [
+        DossierEntry(ref, None, (), True, (), _look_alikes(ref, everybody)) for ref in speakers if ref.id is None
+    ]
+    return tuple(entries)
+
+
+def _look_alikes(who: Ref, others: Sequence[Entity]) -> tuple[Ref, ...]:
+    if who.type != "Person":
+        return ()
+    return tuple(
+        other.ref
+        for other in others
+        if other.id != who.id and other.type == "Person" and are_alike(who.name, other.name)
+    )[:4]

@@ -1,0 +1,70 @@
+"""Reads of the host on an agent's behalf: KQL through a reader's session, rows back, several reads in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brain.kip.context import Outcome, Session
+from brain.kip.pipeline import Engine
+from brain.store.base import ElementId
+
+Query = tuple[str, Mapping[str, Any]]
+
+MAX_OPERATIONS = 200
+"""Operations per request; the engine takes 256."""
+
+
+class ReadFailed(Exception):
+    """A read the host needs was not answered; the code is the engine's."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"a read of memory failed ({code})")
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Reads one Space through one session."""
+
+    engine: Engine
+    session: Session
+
+    def ask(self, command: str, **parameters: Any) -> Any:
+        """One read; its result. ReadFailed when it fails."""
+        return self.ask_all([(command, parameters)])[0]
+
+    def ask_all(self, queries: Sequence[Query]) -> list[Any]:
+        """Several reads, their results in order. ReadFailed when one fails."""
+        answers = self.try_all(queries)
+        for answer in answers:
+            if "error" in answer:
+                raise ReadFailed(answer["error"]["code"])
+        return [answer.get("result") for answer in answers]
+
+    def try_all(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
+        """Several reads, each with its result or its error as the engine words it."""
+        answers: list[dict[str, Any]] = []
+        for start in range(0, len(queries), MAX_OPERATIONS):
+            part = queries[start : start + MAX_OPERATIONS]
+            response = self.run(part).response
+            if "results" not in response:
+                raise ReadFailed(response.get("error", {}).get("code", "InternalError"))
+            answers += response["results"]
+        return answers
+
+    def run(self, queries: Sequence[Query]) -> Outcome:
+        """One request of these reads, with the engine's trace of what bound each row."""
+        request: dict[str, Any] = {
+            "kip": "2.0",
+            "operations": [{"command": command, "parameters": dict(values)} for command, values in queries],
+        }
+        if len(queries) > 1:
+            request["execution"] = {"mode": "independent"}
+        return self.engine.execute(request, self.session)
+
+
+def ref_id(value: object) -> ElementId | None:
+    """The id of a reference object or of an element view."""
+    return value.get("id") if isinstance(value, Mapping) else None

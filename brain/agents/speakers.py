@@ -1,0 +1,166 @@
+"""Who said what: every message's speaker as one Person, settled by the host before any model runs (BR-GATE-040).
+
+A speaker is the message's `name`, else the counterparty for user turns and the agent for all others, else one unnamed
+person per conversation and side. A name is never identity: a counterparty key tells people of one name apart, and when
+a name fits several people and nothing tells which, the speaker is kept apart from all of them and a review is asked
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from brain.agents.dossier import Entity, entity_of
+from brain.agents.jobs import FormationJob, Said
+from brain.agents.names import fold, key_for
+from brain.agents.reading import Reading
+from brain.agents.texts import one_line
+from brain.gate.facts import PERSON, Speaker
+from brain.store.base import ElementId
+
+_NAME = 200
+_KEYED = "FIND(?c) WHERE { ?c {type: :type, key: :key} } LIMIT 1"
+_TAKEN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The speakers of a conversation.
+
+    of           one Speaker per message, in order
+    stored       those memory holds already, as read
+    counterparty the person the caller named, None when it named nobody
+    doubtful     speakers whose name fits several known people, with those people's ids
+    """
+
+    of: tuple[Speaker, ...]
+    stored: Mapping[ElementId, Entity]
+    counterparty: Speaker | None
+    doubtful: Mapping[str, tuple[ElementId, ...]]
+
+    @property
+    def everybody(self) -> tuple[Speaker, ...]:
+        """Each speaker once, and the counterparty."""
+        others = (self.counterparty,) if self.counterparty else ()
+        return tuple({speaker.key or speaker.id or "": speaker for speaker in (*self.of, *others)}.values())
+
+    @property
+    def missing(self) -> tuple[Speaker, ...]:
+        """Those memory does not hold yet."""
+        return tuple(speaker for speaker in self.everybody if speaker.id is None)
+
+    def with_ids(self, ids: Mapping[str, ElementId]) -> Cast:
+        """The same cast after the speakers under these keys were stored."""
+
+        def stored(speaker: Speaker) -> Speaker:
+            return replace(speaker, id=speaker.id or ids.get(speaker.key or ""))
+
+        counterparty = stored(self.counterparty) if self.counterparty else None
+        return replace(self, of=tuple(map(stored, self.of)), counterparty=counterparty)
+
+
+def cast_of(job: FormationJob, reading: Reading) -> Cast:
+    """Settle the speakers of a job. ReadFailed when memory does not answer."""
+    return _Casting(job, reading).cast()
+
+
+class _Casting:
+    def __init__(self, job: FormationJob, reading: Reading) -> None:
+        self._job = job
+        self._reading = reading
+        self._stored: dict[ElementId, Entity] = {}
+        self._doubtful: dict[str, tuple[ElementId, ...]] = {}
+        self._by_name: dict[str, Speaker] = {}
+
+    def cast(self) -> Cast:
+        job = self._job
+        counterparty = self._keyed(job.counterparty) if job.counterparty else None
+        agent = self._keyed(job.agent) if job.agent else None
+        names = {fold(said.name) for said in job.messages if said.role == "user" and said.name}
+        speakers = []
+        for said in job.messages:
+            if said.name and said.role != "tool":
+                speakers.append(self._named(said, counterparty, is_only_name=len(names) == 1))
+            elif said.role == "user":
+                speakers.append(counterparty or self._unnamed("user"))
+            else:
+                speakers.append(agent or self._unnamed("agent"))
+        if counterparty is not None:  # a message may have told the name of a counterparty known by key alone
+            counterparty = next((s for s in speakers if s.key == counterparty.key), counterparty)
+        return Cast(tuple(speakers), self._stored, counterparty, self._doubtful)
+
+    def _keyed(self, text: str) -> Speaker:
+        """The Person of a key a caller gave."""
+        key = one_line(text, _NAME)
+        rows = self._reading.ask(_KEYED, type=PERSON, key=key)
+        if not rows:
+            return Speaker(None, key, key)
+        entity = self._keep(rows[0])
+        return Speaker(entity.id, key, entity.name)
+
+    def _named(self, said: Said, counterparty: Speaker | None, *, is_only_name: bool) -> Speaker:
+        name = one_line(said.name or "", _NAME)
+        folded = fold(name)
+        if said.role == "user" and counterparty is not None and self._is_counterparty(name, counterparty, is_only_name):
+            is_unnamed = counterparty.name == counterparty.key
+            return replace(counterparty, name=name) if is_unnamed else counterparty
+        if folded not in self._by_name:
+            self._by_name[folded] = self._by_its_name(name)
+        return self._by_name[folded]
+
+    def _is_counterparty(self, name: str, counterparty: Speaker, is_only_name: bool) -> bool:
+        key = counterparty.key or ""
+        if fold(name) in (fold(counterparty.name), fold(key)) or key_for(name) == key_for(key):
+            return True
+        entity = self._stored.get(counterparty.id or "")
+        if entity is not None and fold(name) in map(fold, entity.names):
+            return True
+        return is_only_name and counterparty.name == key
+
+    def _by_its_name(self, name: str) -> Speaker:
+        """The one known Person of a name, or a new one; among several nobody is chosen."""
+        people = self._people_called(name)
+        if len(people) == 1:
+            return Speaker(people[0].id, people[0].key, people[0].name)
+        key = key_for(name)
+        if people:
+            key = f"{key}:conversation-{self._job.conversation}"
+            self._doubtful[key] = tuple(entity.id for entity in people)
+            return Speaker(None, key, name)
+        taken = [key]
+        while self._reading.ask(_TAKEN, type=PERSON, key=key):
+            key = key_for(name, taken)
+            taken.append(key)
+        return Speaker(None, key, name)
+
+    def _people_called(self, name: str) -> list[Entity]:
+        asked = {"type": PERSON, "name": name}
+        answers = self._reading.ask_all(
+            [
+                ("FIND(?c) WHERE { ?c SEARCH CONCEPT :name WITH TYPE :type LIMIT 40 }", asked),
+                ("FIND(?c) WHERE { ?c {type: :type, name: :name} } LIMIT 8", asked),
+                (_KEYED, {"type": PERSON, "key": key_for(name)}),
+            ]
+        )
+        found = {view["id"]: entity_of(view) for rows in answers for view in rows}
+        folded = fold(name)
+        exact = [
+            entity
+            for entity in found.values()
+            if folded in map(fold, entity.names) or (entity.key == entity.name and entity.key == key_for(name))
+        ]
+        for entity in exact:
+            self._stored[entity.id] = entity
+        return exact
+
+    def _unnamed(self, side: str) -> Speaker:
+        key = f"conversation-{self._job.conversation}:{side}"
+        rows = self._reading.ask(_KEYED, type=PERSON, key=key)
+        name = f"unnamed {side} of conversation {self._job.conversation}"
+        return Speaker(self._keep(rows[0]).id if rows else None, key, name)
+
+    def _keep(self, view: Mapping[str, object]) -> Entity:
+        entity = entity_of(view)
+        self._stored[entity.id] = entity
+        return entity
