@@ -9,7 +9,18 @@ from brain.kip import ast, capabilities
 from brain.kip.context import Answer, Run
 from brain.kip.describe.engine import VERSION, execution_context, identity_of
 from brain.kip.resolve import Binder
-from brain.kip.schema import SPOKEN, ConceptType, Definition, Endpoint, FacetType, PredicateType, StructuralField
+from brain.kip.schema import (
+    DRAFT_REF,
+    SECTIONS,
+    SYMBOL_KINDS,
+    ConceptType,
+    Definition,
+    Endpoint,
+    FacetType,
+    PredicateType,
+    StructuralField,
+    SymbolKind,
+)
 from brain.store.base import Document, Kind, Scan
 
 SAFETY = (
@@ -71,14 +82,11 @@ def _schema(run: Run, *, is_full: bool) -> Document:
     environment = run.environment
     shown: dict[str, Any] = {
         "packages": [entry.package.ref for entry in environment.packages if entry.status == "active"],
-        "types": {_name(run, d): _line(d, is_full=is_full) for d in environment.definitions("concept_type")},
-        "predicates": {_name(run, d): _line(d, is_full=is_full) for d in environment.definitions("predicate")},
     }
-    if is_full:
-        shown["facets"] = {_name(run, d): _line(d, is_full=True) for d in environment.definitions("facet")}
-        shown["structural_fields"] = {
-            _name(run, d): _line(d, is_full=True) for d in environment.definitions("structural_field")
-        }
+    kinds: tuple[SymbolKind, ...] = SYMBOL_KINDS if is_full else ("concept_type", "predicate")
+    for kind in kinds:
+        name = "types" if kind == "concept_type" else SECTIONS[kind]
+        shown[name] = [_line(run, definition, is_full=is_full) for definition in environment.definitions(kind)]
     return shown
 
 
@@ -86,24 +94,32 @@ def _name(run: Run, definition: Definition) -> str:
     return run.environment.local_name(definition.symbol.ref)
 
 
-def _line(definition: Definition, *, is_full: bool) -> str:
-    """A symbol in one line: what it takes, and in a full primer what it means."""
+def _line(run: Run, definition: Definition, *, is_full: bool) -> str:
+    """A symbol in one line: its name and what it takes, and in a full primer what it means."""
+    name, form = _name(run, definition), _form(definition)
+    line = f"{name} ({form})" if form else name
+    # Nobody but this Space knows what its drafts mean, so they are explained in every primer.
+    is_draft = definition.symbol.package_ref == DRAFT_REF
+    return f"{line}: {definition.description}" if is_full or is_draft else line
+
+
+def _form(definition: Definition) -> str:
     match definition:
         case ConceptType():
             needed = sorted(name for name, field in definition.fields.items() if field.get("required"))
-            form = f"needs {', '.join(needed)}" if needed else ""
+            return f"needs {', '.join(needed)}" if needed else ""
         case PredicateType():
-            form = f"{_end(definition.subject)} → {_end(definition.object)}, {_count(definition)}"
+            return f"{_end(definition.subject)} → {_end(definition.object)}, {_count(definition)}"
         case StructuralField():
-            form = f"{_end(definition.source)} → {_end(definition.target)}"
-            form += ", computed" if definition.is_computed else ""
+            return f"{_end(definition.source)} → {_end(definition.target)}" + _computed(definition)
         case FacetType():
-            form = f"on {_end(definition.applicable_to)}" + (", computed" if definition.is_computed else "")
+            return f"on {_end(definition.applicable_to)}" + _computed(definition)
         case _:
-            form = SPOKEN["concept_type"]
-    if not is_full:
-        return form
-    return f"{form}: {definition.description}" if form else definition.description
+            raise TypeError(type(definition).__name__)
+
+
+def _computed(definition: StructuralField | FacetType) -> str:
+    return ", computed" if definition.is_computed else ""
 
 
 def _count(predicate: PredicateType) -> str:
@@ -116,7 +132,7 @@ def _end(end: Endpoint) -> str:
     if not end.is_declared:
         return "anything"
     names = sorted(lineage.rsplit("/", 1)[1] for lineage in end.type_lineages or ())
-    names += sorted(kind.value for kind in end.kinds if kind is not Kind.CONCEPT or end.type_lineages is None)
+    names += sorted(f"any {kind.value}" for kind in end.kinds if kind is not Kind.CONCEPT or end.type_lineages is None)
     names += sorted(end.literal_types)
     return "|".join(names) + (f" ({end.format})" if end.format else "")
 

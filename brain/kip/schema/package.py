@@ -198,7 +198,7 @@ def _identity(manifest: Mapping[str, Any]) -> tuple[str, str]:
         or not _VERSION.fullmatch(version)
     ):
         raise errors.InvalidIdentifier(
-            f"{package_id}@{version} is not a package reference.",
+            f"{package_id or ''}@{version or ''} is not a package reference.",
             hint="Write kip://path@major.minor.patch; path segments hold a to z, 0 to 9 and '-'.",
         )
     if manifest.get("package_ref") != f"{package_id}@{version}":
