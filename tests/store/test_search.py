@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,3 +72,6 @@ def test_a_score_and_its_relevance_belong_together(threshold: float) -> None:
 @pytest.mark.requirement("KI-META-020")
 def test_what_is_searched_is_told_for_every_kind() -> None:
     assert set(SEARCHED) == set(Kind)
+    page = (Path(__file__).resolve().parents[2] / "docs" / "store.md").read_text("utf-8")
+    for kind, members in SEARCHED.items():
+        assert f"| {kind.value.capitalize()} | {members} |" in page

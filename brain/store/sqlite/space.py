@@ -25,6 +25,7 @@ IDLE_READERS = 8
 """Reader connections kept open between snapshots."""
 
 _SCRUB_WAIT_MS = 200
+"""How long an erasure waits for readers before it leaves the log to the next commit."""
 
 
 class SqliteSpace:
@@ -46,7 +47,7 @@ class SqliteSpace:
             self._rebuild_index()
         self._must_scrub = "scrub" in meta
         if self._must_scrub:
-            self._scrub()
+            self._scrub(0)
 
     def head(self) -> Seq:
         with self.snapshot() as snapshot:
@@ -118,9 +119,11 @@ class SqliteSpace:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-            self._must_scrub = self._must_scrub or transaction.has_erased
-            if self._must_scrub:
-                self._scrub()
+            if transaction.has_erased:
+                self._must_scrub = True
+                self._scrub(_SCRUB_WAIT_MS)
+            elif self._must_scrub:
+                self._scrub(0)
         finally:
             self._writer_lock.release()
 
@@ -191,9 +194,9 @@ class SqliteSpace:
             # The log may hold the whole commit although its last step failed.
             raise errors.OutcomeUnknown from error
 
-    def _scrub(self) -> None:
-        """Move erased content out of the log too; when readers are in the way, the next commit tries again."""
-        wait_for_locks(self._writer, _SCRUB_WAIT_MS)
+    def _scrub(self, wait_ms: int) -> None:
+        """Move erased content out of the log too; when readers stay in the way, the next commit tries again."""
+        wait_for_locks(self._writer, wait_ms)
         try:
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._writer.execute("DELETE FROM meta WHERE name = 'scrub'")

@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from threading import Lock
 from weakref import WeakSet
 
 import apsw
@@ -45,6 +46,7 @@ class SqliteStore:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
         self._open: WeakSet[SqliteSpace] = WeakSet()
+        self._open_lock = Lock()
 
     def create(self, space_id: str, *, now_ms: int, controls: Mapping[str, Document] | None = None) -> SqliteSpace:
         """InvalidIdentifier when the id is not one."""
@@ -70,7 +72,8 @@ class SqliteStore:
         if not self.exists(space_id):
             raise SpaceMissing(space_id)
         space = SqliteSpace(self._path(space_id), space_id, self._options)
-        self._open.add(space)
+        with self._open_lock:
+            self._open.add(space)
         return space
 
     def exists(self, space_id: str) -> bool:
@@ -83,8 +86,9 @@ class SqliteStore:
     def delete(self, space_id: str) -> None:
         if not self.exists(space_id):
             return
-        for space in [space for space in self._open if space.space_id == space_id]:
-            space.close()
+        for space in self._opened():
+            if space.space_id == space_id:
+                space.close()
         path = self._path(space_id)
         try:
             connection = connect(path, self._options)
@@ -100,8 +104,12 @@ class SqliteStore:
         self._flush_folder()
 
     def close(self) -> None:
-        for space in list(self._open):
+        for space in self._opened():
             space.close()
+
+    def _opened(self) -> list[SqliteSpace]:
+        with self._open_lock:
+            return list(self._open)
 
     def _path(self, space_id: str) -> Path:
         return self._folder / f"{space_id}{_SUFFIX}"
