@@ -99,6 +99,7 @@ class Limits:
     operations: int = 256
     plan_elements: int = 20_000
     hops: int = 64
+    held_solutions: int = 1_000_000
     meta_page: int = 100
     search_limit: int = 1_000
     regex_bytes: int = 2_048

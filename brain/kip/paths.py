@@ -45,10 +45,15 @@ def member(element: Element, steps: tuple[PathStep, ...], now: Timestamp, canoni
 def follow(value: Json, steps: tuple[PathStep, ...]) -> Json:
     """The value further down a path; null as soon as a member is missing."""
     for step in steps:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
-        value = named(value, step) if isinstance(step, Lineages) else value.get(step)
+        value = value.get(step) if isinstance(step, str) else named(value, step)
     return value
+
+
+def is_stored(steps: tuple[PathStep, ...]) -> bool:
+    """Whether a path leads into the stored body alone, so that `follow` is all there is to it."""
+    return steps[0] not in ("canonical_object", "canonical_subject", "facets")
 
 
 def named(members: Mapping[str, Any], symbol: Lineages) -> Json:

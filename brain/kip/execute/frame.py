@@ -55,14 +55,18 @@ class Frame:
             plain = self._read_slowly(place, steps)
             return lambda row: cell if isinstance(cell := row[place], str) else plain(row)
 
+        slowly = self._read_slowly(place, steps)
+        is_stored, follow = paths.is_stored(steps), paths.follow
+
         def read(row: Row) -> Value:
             cell = row[place]
-            if isinstance(cell, str):
-                element = graph.element(cell)
-                return None if element is None else paths.member(element, steps, now, canonical)
-            return slowly(row)
+            if not isinstance(cell, str):
+                return slowly(row)
+            element = graph.element(cell)
+            if element is None:
+                return None
+            return follow(element.body, steps) if is_stored else paths.member(element, steps, now, canonical)
 
-        slowly = self._read_slowly(place, steps)
         return read
 
     def _read_slowly(self, place: int, steps: tuple[Any, ...]) -> Reader:
@@ -140,6 +144,6 @@ def value_of(cell: Any) -> Value:
             return value
         case BeliefValue(wire=wire):
             return wire
-        case EdgeValue(source=source, target=target):
-            return {"source": source, "target": target}
+        case EdgeValue() as edge:
+            return {"source": edge.source, "field": edge.field, "target": edge.target, "index": edge.position}
     return cell

@@ -26,7 +26,7 @@ class Graph:
         self.run = run
         self.snapshot = run.snapshot
         self.invalid_from: set[Timestamp] = set()
-        self._elements: dict[ElementId, Element] = {}
+        self._elements: dict[ElementId, Element | None] = {}
 
     # --- what this caller sees ----------------------------------------------------------------------------------------
 
@@ -45,16 +45,17 @@ class Graph:
         missing = {element_id for element_id in ids if element_id not in self._elements}
         if missing:
             self.check_deadline()
-            for element in self.snapshot.elements(missing).values():
-                self.keep(element)
+            found = self.snapshot.elements(missing)
+            for element_id in missing:
+                element = found.get(element_id)
+                if element is None or not self.keep(element):
+                    self._elements[element_id] = None
 
     def element(self, element_id: ElementId) -> Element | None:
         """An element, or None when there is none to see. Call `load` for a batch first."""
-        found = self._elements.get(element_id)
-        if found is None:
+        if element_id not in self._elements:
             self.load((element_id,))
-            found = self._elements.get(element_id)
-        return found
+        return self._elements[element_id]
 
     def keep(self, element: Element) -> bool:
         """Hold an element that was read on the way; False when it is hidden."""
@@ -93,7 +94,7 @@ class Graph:
         self.check_deadline()
         hits = self.snapshot.search(query)
         self.load(hit.id for hit in hits)
-        return [hit for hit in hits if hit.id in self._elements]
+        return [hit for hit in hits if self._elements[hit.id] is not None]
 
     # --- merges -------------------------------------------------------------------------------------------------------
 
@@ -131,7 +132,17 @@ class Graph:
             merged.setdefault(survivor, []).append(source)
         return merged
 
-    # --- time ---------------------------------------------------------------------------------------------------------
+    # --- bounds -----------------------------------------------------------------------------------------------------
+
+    def check_held(self, solutions: int) -> None:
+        """ResourceExhausted when a query holds more solutions in memory than the engine allows."""
+        most = self.run.limits.held_solutions
+        if solutions > most:
+            raise errors.ResourceExhausted(
+                f"The query has more than {most} solutions to hold at once.",
+                hint="Narrow its patterns, join them, or add a LIMIT.",
+                details={"held_solutions": most},
+            )
 
     def check_deadline(self) -> None:
         """ExecutionTimeout once the operation has run too long; a read has changed nothing and may be sent again."""

@@ -23,16 +23,17 @@ class Groups:
 
     values  per group its key values as JSON, then its aggregates
     bound   per group the first elements that bound it
+    order   per group its place among groups of equal sort keys: by its key values, nulls last
     """
 
     values: list[tuple[Any, ...]]
     bound: list[frozenset[ElementId]]
-    keys: int
+    order: list[tuple[tuple[Any, ...], ...]]
 
     @classmethod
     def single(cls, values: tuple[Any, ...]) -> Groups:
         """One group over everything, its elements unnamed."""
-        return cls([values], [frozenset()], 0)
+        return cls([values], [frozenset()], [()])
 
     @classmethod
     def of(cls, group: Group, batches: Iterator[Batch], frame: Frame) -> Groups:
@@ -42,31 +43,34 @@ class Groups:
         arguments = [frame.reader(aggregate.argument) for aggregate in group.aggregates]
         found: dict[tuple[Any, ...], _Gathered] = {}
         if not keys:
-            found[()] = _Gathered((), [_Column(aggregate) for aggregate in group.aggregates])
+            found[()] = _Gathered((), (), [_Column(aggregate) for aggregate in group.aggregates])
         for batch in batches:
             frame.load(batch, read)
+            frame.graph.check_held(len(found))
             for row in batch:
-                spelled = tuple(_identity(value_of(row)) for value_of, _ in keys)
+                values = [value_of(row) for value_of, _ in keys]
+                spelled = tuple(map(_identity, values))
                 gathered = found.get(spelled)
                 if gathered is None:
                     shown = tuple(show(row) for _, show in keys)
-                    gathered = found[spelled] = _Gathered(shown, [_Column(a) for a in group.aggregates])
+                    columns = [_Column(aggregate) for aggregate in group.aggregates]
+                    gathered = found[spelled] = _Gathered(shown, tuple(map(_order, values)), columns)
                 for column, argument in zip(gathered.columns, arguments, strict=True):
                     column.add(argument(row))
                 if len(gathered.bound) < CITED:
                     gathered.bound |= cited(row)
-        values = [(*g.shown, *(column.result() for column in g.columns)) for g in found.values()]
-        return cls(values, [frozenset(g.bound) for g in found.values()], len(keys))
-
-    def order(self, index: int) -> tuple[tuple[Any, ...], ...]:
-        """A group's place among groups of equal sort keys: by its key values, nulls last."""
-        keys = self.values[index][: self.keys]
-        return tuple((9,) if value is None else order_of(Datum(value)) for value in keys)
+        groups = list(found.values())
+        return cls(
+            [(*group_.shown, *(column.result() for column in group_.columns)) for group_ in groups],
+            [frozenset(group_.bound) for group_ in groups],
+            [group_.order for group_ in groups],
+        )
 
 
 @dataclass(slots=True)
 class _Gathered:
     shown: tuple[Any, ...]
+    order: tuple[tuple[Any, ...], ...]
     columns: list[_Column]
     bound: set[ElementId] = field(default_factory=set)
 
@@ -107,3 +111,11 @@ def _identity(value: Value) -> tuple[str, Any]:
     if isinstance(value, SymbolValue):
         return ("symbol", value.lineage)
     return identity(value)
+
+
+def _order(value: Value) -> tuple[Any, ...]:
+    if isinstance(value, Ref):
+        return order_of(value.id)
+    if value is None or isinstance(value, SymbolValue):
+        return order_of(value)
+    return order_of(Datum(value))

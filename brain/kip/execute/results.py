@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brain.kip import algebra
-from brain.kip.algebra import Access, Column, Distinct, Group, Project, Scan, Tuple, Union
+from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
 from brain.kip.execute.blocks import extend_block, run_block
 from brain.kip.execute.frame import Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
-from brain.kip.execute.ordering import Ranked, is_behind, key_of, sort
+from brain.kip.execute.ordering import Key, Ranked, is_behind, key_of, sort
 from brain.kip.execute.pushdown import select
 from brain.kip.execute.scans import first_elements, starts_in_order
 from brain.kip.execute.tuples import Join
 from brain.store.base import ElementId, Json
 
-SPARE = 4_096
+SPARE = 512
 """Rows kept beyond those an ordered, cut answer needs before the surplus is dropped."""
 
 
@@ -102,35 +102,42 @@ class _Best:
         self.descending = [key.descending for key in keys]
         self.limit = limit
         self.after = after
+        self.bar: Key | None = None
 
     def of(self, batches: Iterator[Batch]) -> list[Ranked[Row]]:
         """The best of these rows. Memory stays with the limit when there is one."""
         kept: dict[tuple[Cell, ...], Ranked[Row]] = {}
+        frame = self.frame
         for batch in batches:
-            self.frame.graph.check_deadline()
-            self.frame.load(batch, self.accesses)
+            frame.graph.check_deadline()
+            frame.load(batch, self.accesses)
             for row in batch:
-                solution = tuple(row[place] for place in self.places)
-                ranked = kept.get(solution)
-                if ranked is None:
-                    ranked = self._rank(row, solution)
-                    if self.after is not None and not is_behind(ranked, self.after, self.descending):
-                        continue
-                    kept[solution] = ranked
-                if len(ranked.items) < MOST_DERIVATIONS:
-                    ranked.items.append(row)
+                self._take(row, kept)
             if self.limit is not None and len(kept) > self.limit + SPARE:
-                kept = {self._solution(ranked.items[0]): ranked for ranked in self._cut(kept)}
-            self.frame.graph.forget()
+                best = self._cut(kept)
+                kept = {self._solution(ranked.items[0]): ranked for ranked in best}
+                self.bar = best[-1].keys[0] if best and self.readers else None
+            frame.graph.check_held(len(kept))
+            frame.graph.forget()
         return self._cut(kept)
 
-    def _rank(self, row: Row, solution: tuple[Cell, ...]) -> Ranked[Row]:
+    def _take(self, row: Row, kept: dict[tuple[Cell, ...], Ranked[Row]]) -> None:
         pairs = zip(self.readers, self.descending, strict=True)
         keys = tuple(key_of(read(row), descending=down) for read, down in pairs)
-        return Ranked(keys, tuple(order_of(cell) for cell in solution))
+        if self.bar is not None and keys[0] != self.bar and (keys[0] > self.bar) != self.descending[0]:
+            return
+        solution = self._solution(row)
+        ranked = kept.get(solution)
+        if ranked is None:
+            ranked = Ranked(keys, tuple(order_of(cell) for cell in solution))
+            if self.after is not None and not is_behind(ranked, self.after, self.descending):
+                return
+            kept[solution] = ranked
+        if len(ranked.items) < MOST_DERIVATIONS:
+            ranked.items.append(row)
 
     def _solution(self, row: Row) -> tuple[Cell, ...]:
-        return tuple(row[place] for place in self.places)
+        return tuple([row[place] for place in self.places])
 
     def _cut(self, kept: dict[tuple[Cell, ...], Ranked[Row]]) -> list[Ranked[Row]]:
         rows = list(kept.values())
@@ -182,7 +189,7 @@ def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
     for index, values in enumerate(groups.values):
         columns = [values[key.key.index] for key in keys if isinstance(key.key, Column)]
         sort_keys = tuple(key_of(v, descending=down) for v, down in zip(columns, descending, strict=True))
-        rows.append(Ranked(sort_keys, groups.order(index), [index]))
+        rows.append(Ranked(sort_keys, groups.order[index], [index]))
     sort(rows, descending)
     after, limit = plan.source.after, plan.source.limit
     if after is not None:
@@ -195,10 +202,14 @@ def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
 
 def _all_solutions(plan: Project, frame: Frame) -> Iterator[Batch]:
     """Every distinct solution once."""
+    if _never_repeats(plan):
+        yield from run_block(plan.block, frame)
+        return
     places = [frame.cells[name] for name in plan.distinct.variables]
     seen: set[tuple[Cell, ...]] = set()
     for batch in run_block(plan.block, frame):
         frame.graph.check_deadline()
+        frame.graph.check_held(len(seen))
         fresh = []
         for row in batch:
             solution = tuple(row[place] for place in places)
@@ -208,6 +219,16 @@ def _all_solutions(plan: Project, frame: Frame) -> Iterator[Batch]:
         if fresh:
             yield fresh
         frame.graph.forget()
+
+
+def _never_repeats(plan: Project) -> bool:
+    """Whether each row is a solution of its own: nothing hidden tells rows apart, and no branch repeats another."""
+    visible = set(plan.distinct.variables)
+    return all(
+        isinstance(step, Filter | Not)
+        or (isinstance(step, Scan | Tuple) and visible.issuperset(algebra.variables(step)))
+        for step in plan.block.steps
+    )
 
 
 def _counted(plan: Project, group: Group, frame: Frame) -> Groups | None:
