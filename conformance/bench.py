@@ -12,6 +12,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def load_people(run: Callable[[str, Mapping[str, Any]], Any], size: int, *, batc
     """A Space of `size` Concepts (70 % Persons) with tuples and one claim per Person; seconds it took."""
     persons = size * 7 // 10
     begun = time.perf_counter()
-    places = {}
+    places: dict[int, str] = {}
     for start in range(0, size - persons, batch):
         chunk = range(start, min(start + batch, size - persons))
         text = " ".join(
@@ -83,12 +84,13 @@ def load_people(run: Callable[[str, Mapping[str, Any]], Any], size: int, *, batc
         )
         values = {f"k{i}": f"thing-{i}" for i in chunk} | {f"n{i}": f"Thing {i}" for i in chunk}
         handles = run(f"MUTATE {{ {text} }}", values)["handles"]
-        places.update({i: handles[f"x{i}"] for i in chunk})
+        places |= {i: handles[f"x{i}"] for i in chunk}
     orgs = [element for i, element in places.items() if _kind(i) == "Organization"]
     cities = [element for i, element in places.items() if _kind(i) == "Place"]
     for start in range(0, persons, batch):
         chunk = range(start, min(start + batch, persons))
-        parts, values = [], {}
+        parts: list[str] = []
+        bound: dict[str, Any] = {}
         for i in chunk:
             parts.append(
                 f'CREATE CONCEPT ?p{i} {{ TYPE "Person" NAME :n{i} SET FIELDS {{key: :k{i}}} SET ATTRIBUTES '
@@ -98,7 +100,7 @@ def load_people(run: Callable[[str, Mapping[str, Any]], Any], size: int, *, batc
             )
             if i > start:
                 parts.append(f'ENSURE PROPOSITION (?p{i}, "knows", ?p{i - 1})')
-            values |= {
+            bound |= {
                 f"n{i}": f"Person {i}",
                 f"k{i}": f"person-{i}",
                 f"a{i}": 18 + i % 60,
@@ -107,7 +109,7 @@ def load_people(run: Callable[[str, Mapping[str, Any]], Any], size: int, *, batc
                 f"o{i}": {"id": orgs[i % len(orgs)]},
                 f"l{i}": {"id": cities[i % len(cities)]},
             }
-        run(f"MUTATE {{ {' '.join(parts)} }}", values)
+        run(f"MUTATE {{ {' '.join(parts)} }}", bound)
     return time.perf_counter() - begun
 
 
@@ -147,9 +149,9 @@ def bench_engine(size: int) -> None:
         "common": ('SEARCH CONCEPT "chess" LIMIT 10', {}),
         "count": ('FIND(COUNT(?p)) WHERE { ?p {type: "Person"} }', {}),
     }
-    for name, (command, parameters) in queries.items():
+    for name, query in queries.items():
         repeat = 7 if name in {"group", "order", "filter"} else 25
-        line(name, milliseconds(lambda c=command, v=parameters: run(c, v), repeat=repeat), peer.get(name))
+        line(name, milliseconds(partial(run, *query), repeat=repeat), peer.get(name))
     counter = iter(range(1_000_000))
 
     def one_claim() -> None:
@@ -263,7 +265,7 @@ async def _bench_host_time(folder: Path) -> None:
     from brain.agents.models import model_for
     from brain.app import build
     from brain.service.brain import Caller
-    from brain.service.inputs import FormationInput, MessageInput
+    from brain.service.inputs import FormationInput
     from brain.settings import load_settings
 
     settings = load_settings(local_db_path=folder / "spaces")
@@ -288,13 +290,12 @@ async def _bench_host_time(folder: Path) -> None:
         pass
     host, spent = [], []
     for number in range(20):
-        said = FormationInput(
-            messages=[
-                MessageInput(
-                    role="user", name=f"Person {number}", content=f"I moved to Porto. My dog is called Rex{number}."
-                ),
-                MessageInput(role="user", name=f"Person {number + 1}", content="I'll send the report by Friday."),
-            ]
+        lines = {
+            f"Person {number}": f"I moved to Porto. My dog is called Rex{number}.",
+            "Ana": "I'll call Ben by Friday.",
+        }
+        said = FormationInput.model_validate(
+            {"messages": [{"role": "user", "name": name, "content": text} for name, text in lines.items()]}
         )
         model.seconds = 0.0
         await application.brain.submit_formation("bench", said, Caller("bench", "bench"))
