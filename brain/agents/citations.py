@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brain.agents.jobs import Citation
-from brain.store.base import Element, ElementId, Kind, Snapshot
+from brain.agents.reading import Query, Reading
+from brain.store.base import Document, Element, ElementId, Snapshot
+
+_BY_ID = {
+    "A": "FIND(?x) WHERE { ?x ASSERTION {id: :id, state: ?s} }",
+    "C": "FIND(?x) WHERE { ?x {id: :id, state: ?s} }",
+    "E": "FIND(?x) WHERE { ?x EVIDENCE {id: :id, state: ?s} }",
+    "P": "FIND(?x) WHERE { ?x PROPOSITION (id: :id) }",
+    "X": "FIND(?x) WHERE { ?x ACTIVITY {id: :id, state: ?s} }",
+}
 
 
 def citation(element: Element, snapshot: Snapshot) -> Citation:
@@ -14,93 +23,88 @@ def citation(element: Element, snapshot: Snapshot) -> Citation:
 
     `name` of a claim is spelled out (`Alice works_for Acme`), `source` is who claims or said it.
     """
-    return _cite(element, snapshot.elements(_named_by(element, snapshot)))
+    named: dict[ElementId, Document] = {}
+    for _ in range(2):  # a claim names a proposition, which names its ends
+        wanted = _named_by(element.body, named) - set(named)
+        named |= {i: found.body for i, found in snapshot.elements(wanted).items()}
+    return _cite(element.body, named)
 
 
-def citations(elements: Sequence[Element], snapshot: Snapshot) -> tuple[Citation, ...]:
-    """Several, in the order given, reading what they name once."""
-    wanted: set[ElementId] = set()
-    for element in elements:
-        wanted |= _named_by(element, snapshot)
-    named = snapshot.elements(wanted)
-    return tuple(_cite(element, named) for element in elements)
+def cite(ids: Sequence[ElementId], reading: Reading) -> tuple[Citation, ...]:
+    """Several elements by id, in the order given; those a reader may not see are left out."""
+    views = read_views(ids, reading)
+    named = dict(views)
+    for _ in range(2):
+        wanted = {i for view in views.values() for i in _named_by(view, named)} - set(named)
+        named |= read_views(sorted(wanted), reading)
+    return tuple(_cite(views[i], named) for i in ids if i in views)
 
 
-def _named_by(element: Element, snapshot: Snapshot) -> set[ElementId]:
+def read_views(ids: Sequence[ElementId], reading: Reading) -> dict[ElementId, Document]:
+    """Elements by id, of every kind."""
+    queries: list[Query] = [(_BY_ID[i[0]], {"id": i}) for i in ids]
+    answers = reading.try_all(queries) if queries else []
+    return {i: answer["result"][0] for i, answer in zip(ids, answers, strict=True) if answer.get("result")}
+
+
+def _named_by(body: Document, named: Mapping[ElementId, Document]) -> set[ElementId]:
     """The ids of elements that have to be read to name this one."""
-    proposition = element
-    ids = {i for i in (_id(_origin(element)),) if i}
-    if element.kind is Kind.ASSERTION:
-        about = _id(element.body.get("proposition"))
-        found = snapshot.elements([about]) if about else {}
-        ids |= set(found)
-        if about not in found:
-            return ids
-        proposition = found[about]
-    if proposition.kind is Kind.PROPOSITION:
-        ids |= {i for i in (_id(proposition.body.get("subject")), _id(proposition.body.get("object"))) if i}
-    return ids
+    about = _id(body.get("proposition"))
+    proposition = named.get(about) if about else body
+    ids = {about, _id(_origin(body))}
+    if proposition is not None:
+        ids |= {_id(proposition.get("subject")), _id(proposition.get("object"))}
+    return {i for i in ids if i}
 
 
-def _cite(element: Element, named: Mapping[ElementId, Element]) -> Citation:
-    body = element.body
+def _cite(body: Document, named: Mapping[ElementId, Document]) -> Citation:
     members: dict[str, Any] = {
-        "entity": element.id,
-        "type": _type(element),
-        "name": _name(element, named),
+        "entity": body["id"],
+        "type": _type(body),
+        "name": _name(body, named),
         "confidence": body.get("confidence"),
-        "source": _label(_origin(element), named),
-        "created_at": body["_system"].get("created_at"),
+        "source": _label(_origin(body), named),
+        "created_at": (body.get("_system") or {}).get("created_at"),
     }
-    wire = {member: value for member, value in members.items() if value is not None}
-    return Citation(element.id, wire)
+    return Citation(body["id"], {member: value for member, value in members.items() if value is not None})
 
 
-def _type(element: Element) -> str:
+def _type(body: Document) -> str:
     """The local name of its symbol, its class, or its kind."""
-    body = element.body
-    if element.kind is Kind.CONCEPT and body.get("schema_ref"):
+    if body.get("schema_ref"):
         return str(body["schema_ref"]).rpartition("/")[2]
-    return str(body.get("evidence_class") or body.get("activity_class") or element.kind.value.capitalize())
+    return str(body.get("evidence_class") or body.get("activity_class") or str(body["kind"]).capitalize())
 
 
-def _name(element: Element, named: Mapping[ElementId, Element]) -> str | None:
-    body = element.body
-    if element.kind is Kind.CONCEPT:
+def _name(body: Document, named: Mapping[ElementId, Document]) -> str | None:
+    if body.get("schema_ref"):
         return body.get("name") or (body.get("attributes") or {}).get("summary") or body.get("key")
-    if element.kind is Kind.ASSERTION:
-        about = named.get(_id(body.get("proposition")) or "")
-        spelled = _spelled(about, named) if about else None
-        return f"not: {spelled}" if spelled and body.get("stance") == "reject" else spelled
-    if element.kind is Kind.PROPOSITION:
-        return _spelled(element, named)
-    return None
+    about = named.get(_id(body.get("proposition")) or "")
+    if about is not None:
+        spelled = _spelled(about, named)
+        return f"not: {spelled}" if body.get("stance") == "reject" else spelled
+    return _spelled(body, named) if body.get("predicate_ref") else None
 
 
-def _spelled(proposition: Element, named: Mapping[ElementId, Element]) -> str:
-    body = proposition.body
-    predicate = str(body.get("predicate_ref", "")).rpartition("/")[2]
-    return f"{_label(body.get('subject'), named)} {predicate} {_label(body.get('object'), named)}"
+def _spelled(proposition: Document, named: Mapping[ElementId, Document]) -> str:
+    predicate = str(proposition.get("predicate_ref", "")).rpartition("/")[2]
+    return f"{_label(proposition.get('subject'), named)} {predicate} {_label(proposition.get('object'), named)}"
 
 
-def _label(reference: object, named: Mapping[ElementId, Element]) -> str | None:
+def _label(reference: object, named: Mapping[ElementId, Document]) -> str | None:
     """How a person calls what a reference means; a Literal is its own text."""
     element_id = _id(reference)
     if element_id is None:
         return None if reference is None or isinstance(reference, (dict, list)) else str(reference)
-    element = named.get(element_id)
-    if element is None:
-        return element_id
-    return str(element.body.get("name") or element.body.get("key") or element_id)
+    body = named.get(element_id) or {}
+    return str(body.get("name") or body.get("key") or element_id)
 
 
-def _origin(element: Element) -> object:
+def _origin(body: Document) -> object:
     """Whose claim it is, or who the first source of Evidence is."""
-    sources = element.body.get("source") or [None]
-    return element.body.get("asserted_by") or sources[0]
+    sources = body.get("source") or [None]
+    return body.get("asserted_by") or sources[0]
 
 
 def _id(reference: object) -> ElementId | None:
-    if isinstance(reference, Mapping):
-        return reference.get("id")
-    return None
+    return reference.get("id") if isinstance(reference, Mapping) else None

@@ -51,7 +51,9 @@ def weigh(belief: Mapping[str, Any], assertions: Sequence[Mapping[str, Any]], at
         ends = [a for a in reject if _by(a) in {_by(s) for s in support}]
         until = _end(ends[0]) if ends else None
     lead = (support or reject or active)[0]
-    return _testimony(standing, lead, support or active, reject if support else [], until)
+    for_it = {_by(a) for a in support}
+    against = [a for a in reject if support and _by(a) not in for_it]
+    return _testimony(standing, lead, support or active, against, until)
 
 
 def _standing(

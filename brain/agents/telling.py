@@ -62,8 +62,13 @@ def message_line(line: Line) -> str:
 
 
 def entry_lines(entries: Sequence[DossierEntry]) -> list[str]:
-    """One line per entry, its claims hung below it."""
-    return ["\n".join([_entry(entry), *(_claim(claim, entry) for claim in entry.claims)]) for entry in entries]
+    """One line per entry, its claims hung below it; a claim between two entries stands once, under its subject."""
+    subjects = {entry.who.id for entry in entries if entry.claims}
+    lines = []
+    for entry in entries:
+        told = [claim for claim in entry.claims if claim.subject.id == entry.who.id or claim.subject.id not in subjects]
+        lines.append("\n".join([_entry(entry), *(_claim(claim, entry) for claim in told)]))
+    return lines
 
 
 def _entry(entry: DossierEntry) -> str:

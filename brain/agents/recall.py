@@ -1,0 +1,144 @@
+"""Recall: an answer from memory, with what it rests on.
+
+Most questions are answered from the dossier without a tool. Citations are never the model's to give: they are the
+elements that bound the rows its reads returned, and the dossier's claims the answer speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+
+from brain import errors
+from brain.agents.citations import cite
+from brain.agents.execute import ExecuteKipReadonly
+from brain.agents.jobs import Citation, Place, RecallJob, RecallResult, RunResult
+from brain.agents.loop import Budget, run_loop
+from brain.agents.model import Usage
+from brain.agents.names import fold, occurs
+from brain.agents.prompts import system_prompt
+from brain.agents.reading import ReadFailed, Reading
+from brain.agents.recollection import recall_turn
+from brain.agents.reference import KipReference
+from brain.agents.selfreport import SelfReport, take_report
+from brain.agents.telling import recall_text
+from brain.agents.turns import KnownClaim, RecallTurn
+from brain.gate.gate import reader_session
+from brain.kip import ast
+from brain.kip.context import Outcome
+from brain.store.base import ElementId
+from brain.times import timestamp
+
+CONTEXT_MS = 5_000
+MAX_CITATIONS = 32
+_ROWS_CITED = 32
+_NO_ANSWER = "No answer was reached."
+
+
+async def recall(place: Place, job: RecallJob) -> RecallResult:
+    """Answer one question. Every way it can end is a RecallResult; it commits nothing."""
+    reading = Reading(place.engine, reader_session("agent:recall"))
+    now = timestamp(place.clock.now_ms())
+    try:
+        with anyio.fail_after(min(CONTEXT_MS, job.timeout_ms) / 1000):
+            turn = await run_sync(recall_turn, job, now, reading, abandon_on_cancel=True)
+    except TimeoutError:
+        return _failed(place, "context_timeout: memory could not be read in time")
+    except ReadFailed as failed:
+        return _failed(place, f"memory_unavailable: {failed}")
+    prompt = system_prompt("recall", turn.vocabulary)
+    trace = _Trace(reading, turn)
+    end = await run_loop(
+        place.model,
+        system=prompt.text,
+        user=recall_text(turn),
+        tools=(ExecuteKipReadonly(trace.ask, trace.see), KipReference()),
+        budget=Budget(rounds=job.max_rounds, total_ms=job.timeout_ms, tool_calls=64, calls_per_turn=8),
+        task=turn,
+        transcript=place.transcript,
+    )
+    answer, report = take_report(end.content)
+    run = RunResult(
+        content=answer or (_NO_ANSWER if end.failed_reason else ""),
+        failed_reason=end.failed_reason,
+        usage=end.usage,
+        model=end.model,
+        rounds=end.rounds,
+        stopped=end.stopped,
+        prompt_digest=prompt.digest,
+    )
+    cited = await run_sync(trace.citations, answer, report)
+    return RecallResult(run, report.found, report.uncertainty, cited)
+
+
+class _Trace:
+    """The reads of one Recall: how they are made, and what their rows rested on."""
+
+    def __init__(self, reading: Reading, turn: RecallTurn) -> None:
+        self._reading = reading
+        self._turn = turn
+        self._bound: dict[ElementId, None] = {}
+        self._bindings: dict[str, Any] = {"now": turn.now, "at": turn.at}
+        if turn.asked_by and turn.asked_by.id:
+            self._bindings["asker"] = {"id": turn.asked_by.id}
+
+    def ask(self, commands: Sequence[str], parameters: Mapping[str, Any]) -> Outcome:
+        """One request of the model's; KipError when it is refused as a whole."""
+        forged = sorted(set(self._bindings) & set(parameters))
+        if forged:
+            raise errors.NotAuthorized(f":{forged[0]} is bound by the host.", hint="Leave it out of parameters.")
+        values = {**self._bindings, **parameters}
+        return self._reading.run([(command, values) for command in commands])
+
+    def see(self, outcome: Outcome) -> None:
+        """Note what bound the rows of an answer."""
+        for trace in outcome.operations:
+            if isinstance(trace.statement, ast.Find):
+                for row in trace.bound[:_ROWS_CITED]:
+                    self._bound |= dict.fromkeys(sorted(row, key=lambda i: (i[0], int(i[2:]))))
+
+    def citations(self, answer: str, report: SelfReport) -> tuple[Citation, ...]:
+        """What the answer rests on; nothing when it says that nothing was found."""
+        if report.found is False or not answer:
+            return ()
+        ids = list(dict.fromkeys([*self._spoken_of(answer), *self._bound]))[:MAX_CITATIONS]
+        try:
+            return cite(ids, self._reading)
+        except ReadFailed:
+            return ()
+
+    def _spoken_of(self, answer: str) -> list[ElementId]:
+        """Claims and happenings of the dossier whose people and values the answer names."""
+        said, asked = fold(answer), fold(self._turn.question)
+        ids = [
+            claim.assertion_id
+            for entry in self._turn.dossier
+            for claim in entry.claims
+            if self._speaks_of(claim, said, asked)
+        ]
+        for event in self._turn.events:
+            words = [word for word in fold(event.summary).split() if len(word) > 3]
+            if words and sum(occurs(word, said) for word in words) * 2 > len(words):
+                ids.append(event.id)
+        for known in self._turn.commitments:
+            words = [word for word in fold(known.summary).split() if len(word) > 3]
+            if words and sum(occurs(word, said) for word in words) * 2 > len(words):
+                ids.append(known.id)
+        return ids
+
+    def _speaks_of(self, claim: KnownClaim, said: str, asked: str) -> bool:
+        asker = self._turn.asked_by
+        subject, value = claim.subject, claim.object
+        is_about = (
+            occurs(subject.name, said) or occurs(subject.name, asked) or (asker is not None and asker.id == subject.id)
+        )
+        names_value = occurs(value.name, said) or (occurs(value.name, asked) and occurs(subject.name, said))
+        return is_about and names_value
+
+
+def _failed(place: Place, reason: str) -> RecallResult:
+    run = RunResult("", reason, Usage(), place.model.name, 0, "failed")
+    return RecallResult(run, None, None, ())
