@@ -11,6 +11,7 @@ import pytest
 from brain import errors
 from brain.ids import digest
 from brain.kip.library import PackageLibrary
+from brain.kip.profiles.__main__ import resealed
 from brain.kip.schema.package import complete, content_digest, load, seal
 from brain.kip.schema.pinned import Resources
 from tests.kip.schema.conftest import package
@@ -177,6 +178,13 @@ class TestPinnedSchemas:
     def test_a_reference_that_leads_nowhere_stops_the_load(self, ref: str) -> None:
         with pytest.raises(errors.SchemaPackageUnavailable):
             load(self.artifact(digest(self.COLOUR), ref), Resources({"urn:t:colour": self.COLOUR}))
+
+
+def test_sealing_the_bundled_packages_again_changes_nothing(shipped: PackageLibrary) -> None:
+    artifacts = [shipped.resolve(name).artifact for name in ("everyday", "general", "cognitive-memory")]
+    schemas = shipped.resolve("cognitive-memory").resources.values()
+    again = {artifact["manifest"]["package_ref"]: artifact for artifact in resealed(artifacts, list(schemas))}
+    assert again == {artifact["manifest"]["package_ref"]: artifact for artifact in artifacts}
 
 
 @pytest.mark.requirement("KI-SCHEMA-004", "KI-SCHEMA-016")
