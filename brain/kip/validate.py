@@ -7,13 +7,13 @@ when there are several.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brain import errors
 from brain.ids import lineage_of
+from brain.kip.formats import FORMAT_HINTS, has_format, is_same, is_type, json_type
 from brain.kip.json_schema import schema_faults
 from brain.kip.schema.definitions import (
     ConceptType,
@@ -28,10 +28,6 @@ from brain.store.base import Document, Json, Kind
 from brain.times import is_timestamp
 
 TERMINAL_ACTIVITY = frozenset({"cancelled", "completed", "failed"})
-
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+", re.ASCII)
-_CALENDAR_DATE = re.compile(r"(?P<year>\d{4}|-)(?:-(?P<month>\d{2})(?:-(?P<day>\d{2}))?)?", re.ASCII)
-_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +138,9 @@ def check_literal(predicate: PredicateType, value: Json) -> None:
             f"The object of {name} is {' or '.join(sorted(end.literal_types))}, not {datatype}.",
             details=_end_details(predicate, "object"),
         )
-    if end.format is not None and not _has_format(value, end.format):
+    if end.format is not None and not has_format(value, end.format):
         raise errors.ConstraintViolation(
-            f"The object of {name} is not a {end.format}: {value!r}.", hint=_FORMAT_HINTS.get(end.format)
+            f"The object of {name} is not a {end.format}: {value!r}.", hint=FORMAT_HINTS.get(end.format)
         )
 
 
@@ -203,7 +199,7 @@ def check_timestamp(value: Json, member: str) -> str:
         raise errors.TypeMismatch(f"{member} is a timestamp, not {json_type(value)}.")
     if not is_timestamp(value):
         raise errors.ConstraintViolation(
-            f"{member} is not a timestamp: {value!r}.", hint=_FORMAT_HINTS["timestamp"], details={"member": member}
+            f"{member} is not a timestamp: {value!r}.", hint=FORMAT_HINTS["timestamp"], details={"member": member}
         )
     return value
 
@@ -212,19 +208,6 @@ def references_in(definition: Definition, value: Document) -> Iterator[tuple[str
     """The element ids inside a value at the definition's `reference_paths`, each with its path; null ones left out."""
     for entry in definition.wire.get("reference_paths", ()):
         yield from _walk(value, entry["path"].split("/")[1:], "")
-
-
-def json_type(value: Json) -> str:
-    """The JSON type of a value: array, boolean, null, number, object or string."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, (int, float)):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "object" if isinstance(value, Mapping) else "array"
 
 
 # --- members of attributes and facets ---------------------------------------------------------------------------------
@@ -257,13 +240,13 @@ def _field(path: str, field: Document, value: Json) -> Fault | None:
     declared = field["type"]
     types = (declared,) if isinstance(declared, str) else tuple(declared)
     text_format = "timestamp" if "timestamp" in types else field.get("format")
-    if not any(_is_type(value, name) for name in types):
+    if not any(is_type(value, name) for name in types):
         error = errors.TypeMismatch if text_format == "timestamp" else errors.ConstraintViolation
         return Fault(error, path, f"is {' or '.join(types)}, not {json_type(value)}")
-    if isinstance(value, str) and text_format and not _has_format(value, text_format):
+    if isinstance(value, str) and text_format and not has_format(value, text_format):
         return Fault(errors.ConstraintViolation, path, f"is not a {text_format}: {value!r}")
     allowed = field.get("enum")
-    if allowed is not None and not any(_same(value, item) for item in allowed):
+    if allowed is not None and not any(is_same(value, item) for item in allowed):
         return Fault(
             errors.ConstraintViolation, path, f"is one of {', '.join(map(_shown, allowed))}, not {_shown(value)}"
         )
@@ -293,7 +276,7 @@ def _frozen(where: str, fields: Mapping[str, Document], after: Document, before:
                 found.append(Fault(errors.ImmutableField, path, "is fixed and cannot be added later"))
         elif name not in after:
             found.append(Fault(errors.ConstraintViolation, path, "is fixed and cannot be removed"))
-        elif not _same(before[name], after[name]):
+        elif not is_same(before[name], after[name]):
             found.append(Fault(errors.ConstraintViolation, path, "is fixed and cannot change"))
     return found
 
@@ -371,58 +354,6 @@ def _called(carrier: Carrier) -> str:
 
 def _end_details(predicate: PredicateType, member: str) -> Document:
     return {"predicate": predicate.symbol.ref, "member": member, "declared": predicate.wire.get(member)}
-
-
-# --- values -----------------------------------------------------------------------------------------------------------
-
-
-def _is_type(value: Json, name: str) -> bool:
-    if name == "integer":
-        return json_type(value) == "number" and float(value).is_integer()
-    if name == "timestamp":
-        return isinstance(value, str)
-    return name == json_type(value)
-
-
-def _same(left: Json, right: Json) -> bool:
-    """JSON equality: numbers by value, never a boolean for a number."""
-    kind = json_type(left)
-    if kind != json_type(right):
-        return False
-    if kind == "object":
-        return left.keys() == right.keys() and all(_same(item, right[name]) for name, item in left.items())
-    if kind == "array":
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)
-
-
-def _has_format(value: str, name: str) -> bool:
-    if name == "timestamp":
-        return is_timestamp(value)
-    if name == "uri":
-        return _URI.fullmatch(value) is not None
-    if name == "calendar-date":
-        return _is_calendar_date(value)
-    return True
-
-
-def _is_calendar_date(value: str) -> bool:
-    match = _CALENDAR_DATE.fullmatch(value)
-    if match is None or (match["year"] == "-" and match["month"] is None):
-        return False
-    month, day = int(match["month"] or 1), int(match["day"] or 1)
-    if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1]:
-        return False
-    year = match["year"]
-    is_leap_day = (month, day) == (2, 29)
-    return not is_leap_day or year == "-" or (int(year) % 4 == 0 and (int(year) % 100 != 0 or int(year) % 400 == 0))
-
-
-_FORMAT_HINTS: Mapping[str, str] = {
-    "calendar-date": "Write YYYY-MM-DD, YYYY-MM, YYYY, or --MM-DD when the year is unknown.",
-    "timestamp": "Write YYYY-MM-DDTHH:mm:ss.SSSZ, in UTC, with exactly three decimals.",
-    "uri": "Write a URI with its scheme.",
-}
 
 
 def _walk(value: Json, steps: Sequence[str], path: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from brain import errors
-from brain.ids import Symbol, parse_symbol
+from brain.ids import Symbol
 from brain.kip.schema.definitions import (
     CORE_FIELDS,
     CORE_KINDS,
@@ -167,9 +167,3 @@ def _only(name: str, prefix: str, wire: Mapping[str, Any], known: frozenset[str]
             hint=f"Possible members: {', '.join(sorted(known))}.",
             details={"unknown": [prefix + item for item in unknown]},
         )
-
-
-def is_draft(ref: str) -> bool:
-    """Whether an exact reference names a draft symbol."""
-    symbol = parse_symbol(ref)
-    return symbol is not None and symbol.path == DRAFT_ID
