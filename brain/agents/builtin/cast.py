@@ -52,9 +52,9 @@ class Cast:
                     if end.type is not None:
                         cast.add(thing_of(end))
                 if claim.standing == "accepted" and claim.object.type in ("Person", "Pet"):
-                    one, other = thing_of(claim.subject), thing_of(claim.object)
-                    cast._link(one, claim.predicate, other)
-                    cast._link(other, "~" + claim.predicate, one)
+                    one, two = thing_of(claim.subject), thing_of(claim.object)
+                    cast._link(one, claim.predicate, two)
+                    cast._link(two, "~" + claim.predicate, one)
         for ref in speakers:
             thing = thing_of(ref)
             cast.add(thing)
@@ -91,6 +91,15 @@ class Cast:
     def all(self, name: str) -> tuple[Thing, ...]:
         """Every known thing of that name."""
         return tuple(self._known.get(name.casefold(), ()))
+
+    def named_in(self, text: str) -> list[Thing]:
+        """Known things whose name stands in a text, once each."""
+        folded = text.casefold()
+        found: dict[str, Thing] = {}
+        for name, things in self._known.items():
+            if len(things) == 1 and name and name in folded:
+                found[things[0].key] = things[0]
+        return list(found.values())
 
     def is_person(self, name: str) -> bool:
         """Whether a name is known, or common, as a person's."""

@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 Stance: TypeAlias = Literal["holds", "ended", "denied"]
 """holds: it is so; ended: it was so and is no longer; denied: it is not so, and nothing says it ever was."""
 
-Mark: TypeAlias = Literal["new", "correction", "hearsay", "asked_to_keep"]
+Mark: TypeAlias = Literal["new", "correction", "hearsay", "asked_to_keep", "if_known"]
 """new: the sentence says that this changed; correction: it says that something said before was wrong; hearsay: somebody
-else's words passed on; asked_to_keep: the speaker asks to have it kept."""
+else's words passed on; asked_to_keep: the speaker asks to have it kept; if_known: an end that means something only when
+what ended was said before (`I left Acme`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Thing:
         return self.id or self.name.casefold()
 
 
-Value: TypeAlias = "Thing | str | bool"
+Value: TypeAlias = "Thing | str | int"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +55,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Something that took place."""
+    """Something that took place; `verb` is the lemma of what was done."""
 
     msg: int
     speaker: Thing
     what: str
     on: str | None
     who: tuple[Thing, ...]
+    verb: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,8 @@ Statement: TypeAlias = Fact | Took | Owed | Erase | Standing | Takeback
 
 @dataclass(slots=True)
 class Reading:
-    """What a conversation says, in order, and what was let pass with its reason (for the summary)."""
+    """What a conversation says, in order; and, for the summary, the messages that ordered something, held a credential
+    or were too long to read to their end."""
 
     statements: list[Statement] = field(default_factory=list)
     ordered: list[int] = field(default_factory=list)

@@ -28,7 +28,9 @@ _KIP = pattern(
     r"EVIDENCE|ACTIVITY|ASSERTION|PAYLOAD|:)|\bCONFIRM \"?PURGE",
     ignore_case=False,
 )
-_ROLE_LINE = pattern(r"^\W*(?:system|assistant|user|developer|tool|human|ai|admin|root|instruction|系统|助手|用户)\s*[:：]")
+_ROLE_LINE = pattern(
+    r"^\W*(?:system|assistant|user|developer|tool|human|ai|admin|root|instruction|系统|助手|用户)\s*[:：]"
+)
 _TRANSCRIPT = pattern(r"^[\p{Lu}\p{Han}][\pL\pN_' -]{0,30}[:：] ?\S", ignore_case=False)
 _LABELS = pattern(
     r"^(?:ps|p\.s|note|update|edit|correction|fyi|reminder|btw|news|my|the|our|to|question|answer|i|also|first|second|wifi|tip|"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.facts import Thing, Value
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.things import (
     ALLERGENS,
     CHINESE_KIND_OF,
@@ -12,8 +13,10 @@ from brain.agents.builtin.lexicon.things import (
 )
 
 _TASTES = frozenset(("likes", "dislikes"))
-_NO_KIND = frozenset(
-    "thing things stuff one ones way time people person life lot it that this idea place places day days bit part".split()
+_NO_KIND = words(
+    """
+    thing things stuff one ones way time people person life lot it that this idea place places day days bit part
+    """
 )
 
 
@@ -56,9 +59,7 @@ def _singular(noun: str) -> str:
 
 def typed(relation: str, value: object, cast: Cast) -> Value | None:
     """The value as the relation takes it; None when it is nothing the relation can hold."""
-    if isinstance(value, (Thing, bool)):
-        return value
-    if isinstance(value, int):
+    if isinstance(value, (Thing, int)):
         return value
     text = str(value).strip()
     if not text:

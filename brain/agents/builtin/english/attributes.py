@@ -45,11 +45,10 @@ def of_clause(
 
 
 class _Reader:
-    def __init__(
-        self, noun: Noun, clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]
-    ) -> None:
+    def __init__(self, noun: Noun, clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]) -> None:
         self.noun, self.clause, self.scene, self.cast, self.msg = noun, clause, scene, cast, msg
-        self.marks = marks | ({"new"} if clause.adverbs & {"now", "newly"} or noun.noun.startswith("new ") else set())
+        is_new = bool(clause.adverbs & {"now", "newly"}) or noun.noun.startswith("new ")
+        self.marks: frozenset[Mark] = marks | {"new"} if is_new else marks
         self.word = core_noun(noun.noun).removeprefix("new ").removeprefix("current ")
 
     def facts(self) -> Iterator[Statement]:
@@ -106,7 +105,9 @@ class _Reader:
         if person is None or person.key == owner[0].key:
             return
         gender = gender_of(self.word)
-        self.cast.relate(owner[0], self.word, link.key, person, "female" if gender == "female" else "male" if gender else None)
+        self.cast.relate(
+            owner[0], self.word, link.key, person, "female" if gender == "female" else "male" if gender else None
+        )
         self.cast.mention(person)
         first, second = (person, owner[0]) if link.flip else (owner[0], person)
         yield self._fact(first, link.relation, second)
@@ -150,10 +151,9 @@ class _Reader:
         if subject is None:
             return
         owner, said = subject
-        for value in self._attribute_values(attribute, owner):
-            yield from said
-            said = []
-            yield value
+        values = list(self._attribute_values(attribute, owner))
+        if values or attribute.relation == "name":
+            yield from [*said, *values]
 
     def _subject(self, relation: str) -> tuple[Thing, list[Fact]] | None:
         """What has the attribute: a person, a project, an animal; None when the relation is not for it."""
@@ -183,9 +183,12 @@ class _Reader:
         owner = resolve(inner.owner, self.cast, self.msg, sure=True)
         if found is None or owner is None:
             return None
-        named = resolve(Noun("owned", inner.words, inner.end, str(found[0]), inner.noun, inner.owner), self.cast, self.msg, sure=True)
-        return named
-
+        return resolve(
+            Noun("owned", inner.words, inner.end, str(found[0]), inner.noun, inner.owner),
+            self.cast,
+            self.msg,
+            sure=True,
+        )
     def _attribute_values(self, attribute: Attribute, owner: Thing) -> Iterator[Statement]:
         relation = attribute.relation
         if attribute.slot == "date":
@@ -201,8 +204,6 @@ class _Reader:
         if relation == "name":
             if isinstance(value, str) and value.casefold() != owner.name.casefold():
                 yield self._fact(owner, "also_known_as", value)
-            elif isinstance(value, str):
-                yield from ()
             return
         if isinstance(value, Noun):
             resolved = resolve(value, self.cast, self.msg, sure=True)
@@ -220,7 +221,17 @@ class _Reader:
         """`The wifi code is 8841-AC`: a code of a thing."""
         words = self.word.split(" ")
         of = " ".join(words[:-1]) if len(words) > 1 else self.noun.name
-        if not of or set(words) & {"bank", "card", "credit", "debit", "atm", "sim", "account", "verification", "recovery"}:
+        if not of or set(words) & {
+            "bank",
+            "card",
+            "credit",
+            "debit",
+            "atm",
+            "sim",
+            "account",
+            "verification",
+            "recovery",
+        }:
             return
         found = next(self._fill("code"), None)
         if found is not None and not self.clause.group.negated:
@@ -230,7 +241,11 @@ class _Reader:
         service, _, what = self.word.partition(" ")
         owner = self._owner()
         found = next(self._fill("handle"), None)
-        if owner is not None and found is not None and what in ("username", "handle", "account", "name", "user", "id", "nick", ""):
+        if (
+            owner is not None
+            and found is not None
+            and what in ("username", "handle", "account", "name", "user", "id", "nick", "")
+        ):
             yield from owner[1]
             yield self._fact(owner[0], "has_account", f"{service}:{found[0]}")
 

@@ -9,15 +9,16 @@ from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english.nouns import Noun, noun_at
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.english.verbs import ADVERBS, FORMS, HEDGES, Group, verb_group
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.when import Spot
 
 MAX_TOKENS = 80
 """A longer sentence is left alone: it is rarely speech, and its clauses are rarely plain."""
 
 _MARKS = frozenset(",;:—–()-")
-_JOINS = frozenset("and but so then or plus yet".split())
-_REASONS = frozenset("because as though although whereas while".split())
-_ASIDES = frozenset("when whenever if unless until after before since once where whether".split())
+_JOINS = words("and but so then or plus yet")
+_REASONS = words("because as though although whereas while")
+_ASIDES = words("when whenever if unless until after before since once where whether")
 _RELATIVE = frozenset(("who", "which", "that"))
 
 

@@ -12,38 +12,42 @@ from brain.agents.builtin.english.retell import is_shared, phrase_of
 from brain.agents.builtin.english.slots import Scene
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.facts import Mark, Owed, Statement, Thing, Took
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.when import When
 
-_EVENTFUL = frozenset(
+_EVENTFUL = words(
     """
-    meet visit buy sell travel fly drive attend finish complete deliver launch ship sign send submit pay discuss agree decide
-    present give receive get win lose break fix repair cancel book order hire graduate celebrate publish release interview
-    deploy hurt injure fail pass adopt marry divorce move join leave quit resign start go call paint build install replace
-    rent host organise organize speak talk begin open close promote accept reject refuse announce approve write read watch
-    record perform plant repaint sprain catch climb hike camp swim migrate invest donate borrow lend introduce invite welcome
-    become enrol enroll register renew reserve make bring take see return come find
-    """.split()
+    meet visit buy sell travel fly drive attend finish complete deliver launch ship sign send submit pay discuss
+    agree decide present give receive get win lose break fix repair cancel book order hire graduate celebrate
+    publish release interview deploy hurt injure fail pass adopt marry divorce move join leave quit resign start go
+    call paint build install replace rent host organise organize speak talk begin open close promote accept reject
+    refuse announce approve write read watch record perform plant repaint sprain catch climb hike camp swim migrate
+    invest donate borrow lend introduce invite welcome become enrol enroll register renew reserve make bring take
+    see return come find
+    """
 )
-_THIN = frozenset("get go take make see come find bring give call talk start begin".split())
+_THIN = words("get go take make see come find bring give call talk start begin")
 """Verbs that tell of something only with a time or somebody named."""
 
-_IDLE = frozenset(
-    "be see think try let look wait check know feel guess hope wish like love need want mean suppose believe consider".split()
+_IDLE = words(
+    """
+    be see think try let look wait check know feel guess hope wish like love need want mean suppose believe consider
+    """
 )
 """What one "will" do that is no promise, unless a day is named."""
 
-_APPOINTMENTS = frozenset(
-    "appointment meeting interview exam flight call presentation surgery checkup check-up date lesson class reservation party "
-    "wedding conference trip webinar workshop audition hearing training concert dinner lunch train session viewing birthday "
-    "deadline operation test".split()
+_APPOINTMENTS = words(
+    """
+    appointment meeting interview exam flight call presentation surgery checkup check-up date lesson class
+    reservation party wedding conference trip webinar workshop audition hearing training concert dinner lunch train
+    session viewing birthday deadline operation test
+    """
 )
 _OBLIGED = frozenset(("have", "need"))
 
 
-def of_clause(
-    clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]
-) -> list[Statement]:
+def of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]) -> list[Statement]:
     """The Event or promise of a clause, if it tells of one."""
     if "hearsay" in marks:
         return []
@@ -57,7 +61,7 @@ def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[T
     if appointment is not None:
         yield appointment
         return
-    if group.negated or group.no_longer or len(clause.subjects) > 1 and group.tense != "past":
+    if group.negated or group.no_longer or (len(clause.subjects) > 1 and group.tense != "past"):
         return
     subject = clause.subjects[0]
     if group.tense in ("past", "perfect") and not group.progressive and group.lemma in _EVENTFUL:
@@ -114,7 +118,9 @@ def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
         cast.mention(actor)
     head = " and ".join(actor.name for actor in named)
     what = f"{head} {phrase_of(scene.text, _predicate(clause, scene))}".strip()
-    return Took(msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])))
+    return Took(
+        msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma
+    )
 
 
 def _predicate(clause: Clause, scene: Scene) -> Sequence[Token]:
@@ -166,7 +172,12 @@ def _addressee(rest: Sequence[Token], cast: Cast, msg: int) -> tuple[Thing | Non
             return cast.addressee, rest[: index - 1]
     if len(rest) > 1:
         noun = noun_at(rest, 0, cast)
-        if noun is not None and noun.sort == "name" and noun.end < len(rest) and rest[noun.end].low in ("the", "a", "an", "my"):
+        if (
+            noun is not None
+            and noun.sort == "name"
+            and noun.end < len(rest)
+            and rest[noun.end].low in ("the", "a", "an", "my")
+        ):
             found = resolve(noun, cast, msg, sure=False)
             if found and found[0].type == "Person":
                 return found[0], rest
@@ -187,6 +198,10 @@ def _appointment(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Owed | N
         rest = clause.rest[1:] if clause.rest[0].low in ("a", "an", "my", "the", "another") else clause.rest
         return Owed(msg, cast.speaker, phrase_of(scene.text, rest, finite=False), cast.speaker, None, due.start)
     if clause.group.lemma == "be" and subject.sort == "owned" and subject.owner and subject.owner.sort == "i":
-        if subject.noun.split(" ")[-1] in _APPOINTMENTS and subject.noun not in ("birthday", "deadline") and not clause.rest:
+        if (
+            subject.noun.split(" ")[-1] in _APPOINTMENTS
+            and subject.noun not in ("birthday", "deadline")
+            and not clause.rest
+        ):
             return Owed(msg, cast.speaker, subject.noun, cast.speaker, None, due.start)
     return None

@@ -8,6 +8,7 @@ from brain.agents.builtin.english.openers import Opened
 from brain.agents.builtin.english.slots import Scene
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.facts import Takeback
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.text import pattern
 
 _TAKES_BACK = pattern(
@@ -29,7 +30,7 @@ _HEADS = (
     ("should", "be"),
     ("it", "should", "be"),
 )
-_NOT_VALUES = frozenset("i you we he she they it is was are that this what just only really so to very too a an my".split())
+_NOT_VALUES = words("i you we he she they it is was are that this what just only really so to very too a an my")
 
 
 def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
@@ -92,6 +93,10 @@ def _value(tokens: Sequence[Token], scene: Scene) -> str | None:
     words = [token for token in tokens if token.kind != "mark" or token.text == "-"]
     while words and words[0].low in ("in", "at", "for", "to", "the", "a", "an", "on", "from"):
         words = words[1:]
-    if not 1 <= len(words) <= 4 or words[0].low in _NOT_VALUES or any(token.low in ("is", "was", "not") for token in words):
+    if (
+        not 1 <= len(words) <= 4
+        or words[0].low in _NOT_VALUES
+        or any(token.low in ("is", "was", "not") for token in words)
+    ):
         return None
     return " ".join(token.said or token.text for token in words)

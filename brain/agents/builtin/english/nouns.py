@@ -9,6 +9,7 @@ from typing import Literal
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.english.verbs import ADVERBS, FORMS
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS, RELATIVES
 
 Sort = Literal["i", "we", "you", "pronoun", "it", "name", "owned", "the"]
@@ -39,30 +40,41 @@ class Noun:
 _PRONOUNS = {"i": "i", "we": "we", "you": "you", "he": "pronoun", "she": "pronoun", "they": "pronoun", "it": "it",
              "this": "it", "that": "it"}  # fmt: skip
 _OBJECT_PRONOUNS = {"me": "i", "us": "we", "him": "pronoun", "her": "pronoun", "them": "pronoun"}
-_POSSESSIVES = {"my": "i", "our": "we", "your": "you", "his": "pronoun", "her": "pronoun", "their": "pronoun", "its": "it"}
+_POSSESSIVES = {
+    "my": "i",
+    "our": "we",
+    "your": "you",
+    "his": "pronoun",
+    "her": "pronoun",
+    "their": "pronoun",
+    "its": "it",
+}
 
-PARTICLES = frozenset("de da di del della van von der den dos das du la le bin al el ter ten".split())
-NOT_NAMES = frozenset(
+PARTICLES = words("de da di del della van von der den dos das du la le bin al el ter ten")
+NOT_NAMES = words(
     """
-    i a an the this that these those my your his her its our their and or but so if when while because although though
-    yes no ok okay hi hello hey thanks thank please sorry well oh great nice good bad sure right also then there here
-    who what where why how which whose whom everyone everybody nobody someone somebody anyone anybody people all both some
-    most many few each every none another other others something nothing everything anything today tomorrow yesterday
-    now later soon maybe perhaps actually honestly basically currently finally recently just still only even again
-    let do does did is are was were am be been has have had will would can could shall should may might must not never
-    mom mum dad mother father grandma grandpa sister brother kids cats dogs morning evening monday tuesday wednesday
-    thursday friday saturday sunday january february march april june july august september october november december
-    in on at by for from to with without of about after before since until during under over between into as like than
-    btw fyi ps lol haha wow hmm ah update note reminder correction edit question answer god jesus internet english french
-    german spanish chinese japanese italian portuguese dutch russian korean arabic management marketing engineering legal
-    it's it he she we you they me us him them mr mrs ms dr prof once unless whether both either neither
-    """.split()
+    i a an the this that these those my your his her its our their and or but so if when while because although
+    though yes no ok okay hi hello hey thanks thank please sorry well oh great nice good bad sure right also then
+    there here who what where why how which whose whom everyone everybody nobody someone somebody anyone anybody
+    people all both some most many few each every none another other others something nothing everything anything
+    today tomorrow yesterday now later soon maybe perhaps actually honestly basically currently finally recently
+    just still only even again let do does did is are was were am be been has have had will would can could shall
+    should may might must not never mom mum dad mother father grandma grandpa sister brother kids cats dogs morning
+    evening monday tuesday wednesday thursday friday saturday sunday january february march april june july august
+    september october november december in on at by for from to with without of about after before since until
+    during under over between into as like than btw fyi ps lol haha wow hmm ah update note reminder correction edit
+    question answer god jesus internet english french german spanish chinese japanese italian portuguese dutch
+    russian korean arabic management marketing engineering legal it's it he she we you they me us him them mr mrs ms
+    dr prof once unless whether both either neither
+    """
 )
 """Words that begin with a capital without naming anybody."""
-_TITLES = frozenset("mr mrs ms dr prof professor sir".split())
-_EVALUATING = frozenset(
-    "good best bad worst great old new little big older younger elder youngest oldest twin dear beloved only close current "
-    "former ex own personal work private".split()
+_TITLES = words("mr mrs ms dr prof professor sir")
+_EVALUATING = words(
+    """
+    good best bad worst great old new little big older younger elder youngest oldest twin dear beloved only close
+    current former ex own personal work private
+    """
 )
 
 
@@ -152,9 +164,24 @@ def _owned_noun(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
         token = tokens[index]
         if token.kind != "word" or (token.is_capital and words and token.low not in ("wifi", "wi-fi", "pin", "id")):
             break
-        if token.low in ("is", "are", "was", "were", "'s", "and", "or", "will", "has", "had", "have", "who", "which", "that"):
+        if token.low in (
+            "is",
+            "are",
+            "was",
+            "were",
+            "'s",
+            "and",
+            "or",
+            "will",
+            "has",
+            "had",
+            "have",
+            "who",
+            "which",
+            "that",
+        ):
             break
-        if token.low in NOT_NAMES and token.low not in _KIN_WORDS or token.low in ADVERBS:
+        if (token.low in NOT_NAMES and token.low not in _KIN_WORDS) or token.low in ADVERBS:
             break
         verbs = FORMS.get(token.low, ())
         if words and any(verb.form in ("s", "past") for verb in verbs) and token.low not in ("left",):
@@ -168,7 +195,7 @@ def _owned_noun(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
     return (" ".join(words), index) if words else None
 
 
-_KIN_WORDS = frozenset("mom mum dad mother father grandma grandpa sister brother kids cats dogs".split())
+_KIN_WORDS = words("mom mum dad mother father grandma grandpa sister brother kids cats dogs")
 
 
 def _owned(tokens: Sequence[Token], at: int, owner: Noun, cast: Cast) -> Noun | None:
@@ -177,7 +204,12 @@ def _owned(tokens: Sequence[Token], at: int, owner: Noun, cast: Cast) -> Noun | 
         return None
     noun, index = found
     name, end = _name_after(tokens, index, cast)
-    if end < len(tokens) and tokens[end].low == "'s" and _owned_noun(tokens, end + 1) and not _is_verbal(tokens, end + 1):
+    if (
+        end < len(tokens)
+        and tokens[end].low == "'s"
+        and _owned_noun(tokens, end + 1)
+        and not _is_verbal(tokens, end + 1)
+    ):
         return _owned(tokens, end + 1, Noun("owned", noun, end, name, noun, owner), cast)
     return Noun("owned", noun, end, name, noun, owner)
 

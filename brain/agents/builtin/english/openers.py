@@ -15,6 +15,7 @@ from brain.agents.builtin.english.nouns import Noun, name_at, noun_at
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.english.verbs import verb_group
 from brain.agents.builtin.facts import Mark
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.text import pattern
 
 Effect = Literal["skip", "correct", "keep", "hedge"]
@@ -71,12 +72,14 @@ _PHRASES = _table(
     """,
 )
 
-_QUESTION_HEADS = frozenset(
-    "who what where when why how which whose whom do does did is are am was were can could will would shall should may might have "
-    "has had is not".split()
+_QUESTION_HEADS = words(
+    """
+    who what where when why how which whose whom do does did is are am was were can could will would shall should
+    may might have has had is not
+    """
 )
 _REQUEST = pattern(r"^(?:hi |hey |hello |please |ok |okay )*(?:can|could|would|will) you (?:please |kindly )?")
-_CONDITION = frozenset("if unless whether suppose supposing imagine pretend hypothetically provided assuming otherwise".split())
+_CONDITION = words("if unless whether suppose supposing imagine pretend hypothetically provided assuming otherwise")
 _JOKE = pattern(
     r"(?:^|\W)(?:just kidding|kidding|jk|joking|just a joke|lol|lmao|rofl|haha\w*|hehe\w*|yeah,? right|not really|/s|as if|"
     r"in your dreams|april fools)(?:\W|$)|[🙄😜🤪😏]"
@@ -192,7 +195,7 @@ def _vocative(tokens: tuple[Token, ...]) -> tuple[Token, ...] | None:
     return None
 
 
-_SAYING = frozenset("say tell mention report write claim announce confirm".split())
+_SAYING = words("say tell mention report write claim announce confirm")
 
 
 def _reported(result: Opened, cast: Cast) -> Opened:
@@ -201,7 +204,9 @@ def _reported(result: Opened, cast: Cast) -> Opened:
     if len(tokens) > 3 and tokens[0].low == "according" and tokens[1].low == "to":
         noun = noun_at(tokens, 2, cast)
         if noun is not None and noun.sort in ("name", "owned", "pronoun"):
-            return replace(result, tokens=_without_marks(tokens[noun.end :]), source=noun, marks=result.marks | {"hearsay"})
+            return replace(
+                result, tokens=_without_marks(tokens[noun.end :]), source=noun, marks=result.marks | {"hearsay"}
+            )
         return replace(result, stop="hedge")
     if len(tokens) > 3 and tokens[0].low == "i":
         heard = _heard(tokens, cast)
@@ -212,7 +217,12 @@ def _reported(result: Opened, cast: Cast) -> Opened:
     if noun is None or noun.sort not in ("name", "owned", "pronoun"):
         return result
     group = verb_group(tokens, noun.end)
-    if group is None or group.lemma not in _SAYING or group.negated or group.tense not in ("present", "past", "perfect"):
+    if (
+        group is None
+        or group.lemma not in _SAYING
+        or group.negated
+        or group.tense not in ("present", "past", "perfect")
+    ):
         return result
     index = group.end
     if index < len(tokens) and tokens[index].low in ("me", "us"):

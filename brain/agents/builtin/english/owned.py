@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import FEMALE, MALE, RELATIVES
 
 
@@ -33,7 +34,7 @@ KIN: dict[str, Link] = {
     "acquaintance": Link("knows"),
     "service": Link("client_of"),
 }
-_SERVING = frozenset("doctor dentist therapist lawyer accountant trainer".split())
+_SERVING = words("doctor dentist therapist lawyer accountant trainer")
 
 
 def link_of(noun: str) -> Link | None:
@@ -96,9 +97,11 @@ ATTRIBUTES: dict[str, Attribute] = _attributes(
 )
 """Attributes by the noun that names them."""
 
-PERSONAL = frozenset(
-    "name also_known_as email phone birthday anniversary address timezone pronouns has_role works_for age speaks comes_from "
-    "follows_diet".split()
+PERSONAL = words(
+    """
+    name also_known_as email phone birthday anniversary address timezone pronouns has_role works_for age speaks
+    comes_from follows_diet
+    """
 )
 OF_PROJECTS = frozenset(("project_lead", "project_phase", "deadline"))
 OF_PETS = frozenset(("name", "birthday", "age", "breed", "species"))
@@ -106,5 +109,9 @@ OF_PETS = frozenset(("name", "birthday", "age", "breed", "species"))
 CODE_HEADS = frozenset(("code", "passcode", "combination", "pin"))
 """The last word of what has a code: `door code`, `locker combination`."""
 
-ACCOUNTS = frozenset("github gitlab twitter instagram telegram linkedin reddit discord slack skype mastodon bluesky steam".split())
+ACCOUNTS = words(
+    """
+    github gitlab twitter instagram telegram linkedin reddit discord slack skype mastodon bluesky steam
+    """
+)
 """Services a name on which is worth keeping."""

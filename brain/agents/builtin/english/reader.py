@@ -23,6 +23,7 @@ from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import Tail, tail_of
 from brain.agents.builtin.english.tokens import tokens_of
 from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
 from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import times_in
@@ -100,9 +101,7 @@ class EnglishReader:
         self.cast.mention(resolved[0])
         return list(resolved[1])
 
-    def _introduced(
-        self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]
-    ) -> list[Statement] | None:
+    def _introduced(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
         """`I'm Ana Ruiz`, `Marc is my boss`, `I have two cats named Miso and Tofu`."""
         group = clause.group
         if group.negated or group.no_longer or group.tense not in ("present", "perfect"):
@@ -114,7 +113,12 @@ class EnglishReader:
         if noun.sort == "i":
             return self._own_name(clause, scene, marks)
         predicate = next(SLOTS["person"](scene, clause.rest, 0), None)
-        if predicate is None or predicate[0].sort != "owned" or predicate[0].name or noun.sort not in ("name", "pronoun"):
+        if (
+            predicate is None
+            or predicate[0].sort != "owned"
+            or predicate[0].name
+            or noun.sort not in ("name", "pronoun")
+        ):
             return None
         kin: Noun = predicate[0]
         link = link_of(core_noun(kin.noun))
@@ -165,8 +169,13 @@ class EnglishReader:
             if resolved is None:
                 return None
             subject, aside = resolved
+            known: frozenset[Mark] = frozenset() if frame.sure else frozenset(["if_known"])
             facts = [
-                fact for say in frame.says for fact in self._said(say, subject, held, clause, tail, marks)
+                fact
+                for say in frame.says
+                for fact in self._said(
+                    say, subject, held, clause, tail, marks | known if say.effect == "end" else marks
+                )
             ]
             if facts:
                 self.cast.mention(subject)
@@ -241,10 +250,18 @@ class EnglishReader:
         if course.corrects:
             added.add("correction")
         return Fact(
-            self.msg, self.cast.speaker, subject, relation, value, course.stance, frozenset(added), course.since, course.until
+            self.msg,
+            self.cast.speaker,
+            subject,
+            relation,
+            value,
+            course.stance,
+            frozenset(added),
+            course.since,
+            course.until,
         )
 
 
 _PAIRS = frozenset(("place", "old"))
 _PET_SHAPES = ("<pet> named|called <names>", "<pet> , <names>", "<pet> whose names? are|is <names>")
-_ADJECTIVES = frozenset("happy sure afraid good fine back here home sorry glad ready busy tired sick done late".split())
+_ADJECTIVES = words("happy sure afraid good fine back here home sorry glad ready busy tired sick done late")

@@ -11,13 +11,23 @@ from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import tail_of
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.facts import Erase, Fact, Owed, Standing, Statement, Takeback
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.secrets import looks_secret
 
-_ERASING = frozenset("forget delete erase remove wipe purge clear".split())
-_ALWAYS = (("always",), ("never",), ("do", "not", "ever"), ("from", "now", "on"), ("in", "future"), ("in", "the", "future"))
-_NOT_RULES = frozenset(
-    "remember forget delete erase ignore obey trust believe reveal purge store save record mind say tell claim pretend give up "
-    "be let mind forget underestimate stop".split()
+_ERASING = words("forget delete erase remove wipe purge clear")
+_ALWAYS = (
+    ("always",),
+    ("never",),
+    ("do", "not", "ever"),
+    ("from", "now", "on"),
+    ("in", "future"),
+    ("in", "the", "future"),
+)
+_NOT_RULES = words(
+    """
+    remember forget delete erase ignore obey trust believe reveal purge store save record mind say tell claim
+    pretend give up be let mind forget underestimate stop
+    """
 )
 
 
@@ -81,7 +91,10 @@ def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement]
     if rest[0].low == "about" and tokens[0].low == "forget":
         rest = rest[1:]
     lows = [token.low for token in rest]
-    if not lows or tokens[0].low == "forget" and lows[0] not in ("my", "what", "everything", "that", "our", "all", "the", "anything"):
+    if not lows or (
+        tokens[0].low == "forget"
+        and lows[0] not in ("my", "what", "everything", "that", "our", "all", "the", "anything")
+    ):
         return []
     for index in range(len(lows) - 1):
         if lows[index : index + 2] in (["from", "your"], ["in", "your"]):
@@ -94,7 +107,20 @@ def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement]
 def _about_memory(rest: Sequence[Token]) -> bool:
     """Whether "delete …" is about what is remembered, not about a file or a meeting."""
     lows = [token.low for token in rest]
-    known = {"memory", "memories", "records", "record", "everything", "address", "email", "number", "phone", "birthday", "name", "data"}
+    known = {
+        "memory",
+        "memories",
+        "records",
+        "record",
+        "everything",
+        "address",
+        "email",
+        "number",
+        "phone",
+        "birthday",
+        "name",
+        "data",
+    }
     return bool(known & set(lows)) or lows[:1] == ["what"] or lows[:2] == ["all", "you"]
 
 

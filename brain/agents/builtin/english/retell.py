@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.lexicon import words
 
 _THIRD = {
     "my": "their", "me": "them", "myself": "themselves", "mine": "theirs", "am": "is", "have": "has", "our": "their",
     "us": "them", "ourselves": "themselves",
 }  # fmt: skip
-_NOT_ALONE = frozenset("and but so also then just already finally ,".split())
+_NOT_ALONE = words("and but so also then just already finally ,")
 
 
 def phrase_of(text: str, tokens: Sequence[Token], *, finite: bool = True) -> str:
@@ -28,9 +29,7 @@ def phrase_of(text: str, tokens: Sequence[Token], *, finite: bool = True) -> str
         word = token.said if token.kind == "quote" else token.text
         if token.low in _THIRD and (finite or token.low not in ("am", "have")):
             word = _THIRD[token.low] if not (token.low == "have" and index > 1) else word
-        elif token.text.startswith("'") and token.low != "'s":
-            word = token.low
-        elif not token.text:
+        elif (token.text.startswith("'") and token.low != "'s") or not token.text:
             word = token.low
         if token.kind == "quote":
             word = f"“{word}”"
@@ -46,4 +45,7 @@ def _spelled(token: Token) -> bool:
 
 def is_shared(tokens: Sequence[Token]) -> bool:
     """Whether the words speak of "we" or "you", which a third person cannot retell."""
-    return any(token.low in ("we", "us", "our", "you", "your", "ours", "yours", "here", "there", "this", "it", "that") for token in tokens)
+    return any(
+        token.low in ("we", "us", "our", "you", "your", "ours", "yours", "here", "there", "this", "it", "that")
+        for token in tokens
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, TypeAlias
 
 from brain.agents.builtin.english.slots import SLOTS, Scene
@@ -39,7 +39,7 @@ class Part:
 Node: TypeAlias = "Word | Hole | Part"
 
 
-@lru_cache(maxsize=None)
+@cache
 def shape_of(source: str) -> tuple[Node, ...]:
     """The nodes of a shape; ValueError when it is malformed, which only a table of ours can be."""
     words = source.replace("(", "( ").replace(")?", " )?").split()

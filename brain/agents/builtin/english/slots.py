@@ -11,6 +11,7 @@ from brain.agents.builtin.english.nouns import NOT_NAMES, Noun, is_name_word, na
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.english.verbs import FORMS, ing
 from brain.agents.builtin.facts import Thing
+from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
 from brain.agents.builtin.lexicon.places import NO_PLACE, PLACES
 from brain.agents.builtin.lexicon.things import (
@@ -52,14 +53,21 @@ Slot: TypeAlias = Callable[[Scene, Sequence[Token], int], Found]
 def place(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     """A place name; with the larger place after a comma as `(place, larger)`."""
     index = at
-    while index < len(tokens) and tokens[index].low in ("downtown", "central", "northern", "southern", "eastern", "western"):
+    while index < len(tokens) and tokens[index].low in (
+        "downtown",
+        "central",
+        "northern",
+        "southern",
+        "eastern",
+        "western",
+    ):
         index += 1
     if index < len(tokens) and tokens[index].low in NO_PLACE:
         return
     found = _proper(scene, tokens, index, "Place")
     if found is None:
         found = _lower_place(scene, tokens, index)
-    if found is None or scene.cast.is_person(found[0]) and found[0].casefold() not in PLACES:
+    if found is None or (scene.cast.is_person(found[0]) and found[0].casefold() not in PLACES):
         return
     name, end = found
     if end + 1 < len(tokens) and tokens[end].text == ",":
@@ -95,7 +103,7 @@ def group(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
             return
 
 
-_GROUPS = frozenset("team club choir band orchestra union committee board association society group league squad guild".split())
+_GROUPS = words("team club choir band orchestra union committee board association society group league squad guild")
 
 
 def person(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
@@ -161,7 +169,9 @@ def role(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG0
     ends: list[tuple[str, int]] = []
     while index < len(tokens) and len(words) < 6 and tokens[index].kind == "word":
         token = tokens[index]
-        if token.low in _JUDGING or (token.low in NOT_NAMES and token.low not in ("engineering", "marketing", "management")):
+        if token.low in _JUDGING or (
+            token.low in NOT_NAMES and token.low not in ("engineering", "marketing", "management")
+        ):
             break
         words.append(token.text)
         index += 1
@@ -175,8 +185,12 @@ def role(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG0
         yield Thing(title if title.isupper() or title[1:2].isupper() else title.lower(), "Role"), end
 
 
-_JUDGING = frozenset("good great bad terrible awful better best big huge slow fast careful heavy light proud born natural".split())
-_NEEDS_KIND = frozenset("lead driver reader operator tester officer model cook".split())
+_JUDGING = words(
+    """
+    good great bad terrible awful better best big huge slow fast careful heavy light proud born natural
+    """
+)
+_NEEDS_KIND = words("lead driver reader operator tester officer model cook")
 
 
 def _of_field(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
@@ -190,17 +204,18 @@ def _of_field(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
     return None
 
 
-_FIELD_WORDS = frozenset("and engineering design marketing development science research resources product sales staff".split())
+_FIELD_WORDS = words("and engineering design marketing development science research resources product sales staff")
 
-STOPS = frozenset(
+STOPS = words(
     """
-    over than rather instead because but since so when while if as though although which who whom that where anymore too very
-    at from for to and or every per until unless despite even about after before during per these those it them him her
-    you me us this is are was were will would can could more most best much now again either neither unlike whenever
-    """.split()
+    over than rather instead because but since so when while if as though although which who whom that where anymore
+    too very at from for to and or every per until unless despite even about after before during per these those it
+    them him her you me us this is are was were will would can could more most best much now again either neither
+    unlike whenever
+    """
 )
 _INNER = frozenset(("of", "with", "in", "on"))
-_DETERMINERS = frozenset("a an the my our some any all his her their".split())
+_DETERMINERS = words("a an the my our some any all his her their")
 
 
 def thing(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG001
@@ -222,9 +237,11 @@ def thing(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG
         yield phrase(tokens[begin:end]), end
 
 
-_THING_WORDS = frozenset(
-    "english french german spanish chinese japanese italian portuguese dutch russian korean arabic cats dogs morning evening "
-    "internet marketing engineering".split()
+_THING_WORDS = words(
+    """
+    english french german spanish chinese japanese italian portuguese dutch russian korean arabic cats dogs morning
+    evening internet marketing engineering
+    """
 )
 
 
@@ -235,7 +252,7 @@ def phrase(tokens: Sequence[Token]) -> str:
     return text if not (text[:1].isupper() and text[1:].islower() and text.lower() in _SENTENCE_CASE) else text.lower()
 
 
-_SENTENCE_CASE = frozenset("tea coffee music pizza".split())
+_SENTENCE_CASE = frozenset(["tea", "coffee", "music", "pizza"])
 
 
 def things(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
@@ -264,7 +281,20 @@ def languages(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa:
         if low in LANGUAGES:
             tags.append(LANGUAGES[low])
             end = index + 1
-        elif low not in (",", "and", "both", "fluent", "fluently", "some", "basic", "native", "good", "well", "also", "&"):
+        elif low not in (
+            ",",
+            "and",
+            "both",
+            "fluent",
+            "fluently",
+            "some",
+            "basic",
+            "native",
+            "good",
+            "well",
+            "also",
+            "&",
+        ):
             break
         index += 1
     if tags:
@@ -292,7 +322,8 @@ def pet(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG00
     """An animal kept at home, by its species; counts and articles left out."""
     index = at
     while index < len(tokens) and (
-        tokens[index].low in ("a", "an", "two", "three", "four", "my", "our", "new", "little", "old", "young", "black", "white")
+        tokens[index].low
+        in ("a", "an", "two", "three", "four", "my", "our", "new", "little", "old", "young", "black", "white")
         or tokens[index].kind == "number"
     ):
         index += 1
@@ -408,7 +439,11 @@ def phase(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG
     words: list[str] = []
     for index in range(at, min(at + 3, len(tokens))):
         token = tokens[index]
-        if token.kind != "word" or token.low in ("phase", "stage", "from", "to", "into", "the", "a", "an") or token.low in STOPS:
+        if (
+            token.kind != "word"
+            or token.low in ("phase", "stage", "from", "to", "into", "the", "a", "an")
+            or token.low in STOPS
+        ):
             return
         words.append(token.text)
         joined = " ".join(words).lower()
@@ -488,7 +523,9 @@ def handle(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: AR
         yield (tokens[index].said or tokens[index].text), index + 1
 
 
-_ZONE = pattern(r"^(?:[A-Z][A-Za-z]+(?:/[A-Za-z_]+)+|(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[+-]\d{2}:\d{2})$", ignore_case=False)
+_ZONE = pattern(
+    r"^(?:[A-Z][A-Za-z]+(?:/[A-Za-z_]+)+|(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d{2})?)?|[+-]\d{2}:\d{2})$", ignore_case=False
+)
 
 
 def timezone(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
@@ -500,7 +537,11 @@ def timezone(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
 
 
 def pronouns(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
-    if at < len(tokens) and tokens[at].low in ("she", "he", "they", "ze", "xe") and "/" in scene.text[tokens[at].start :]:
+    if (
+        at < len(tokens)
+        and tokens[at].low in ("she", "he", "they", "ze", "xe")
+        and "/" in scene.text[tokens[at].start :]
+    ):
         yield scene.text[tokens[at].start : tokens[-1].end].replace(" ", ""), len(tokens)
 
 
@@ -537,10 +578,18 @@ def _proper(scene: Scene, tokens: Sequence[Token], at: int, kind: str) -> tuple[
     while index < len(tokens) and len(words_found) < 7:
         token = tokens[index]
         joins = token.low in ("of", "and", "&", "for", "de", "du", "la", "am", "upon") and index > begin
-        if is_name_word(token, first=False) or (token.kind == "number" and index > begin):
-            words_found.append(token.text)
-        elif joins and index + 1 < len(tokens) and is_name_word(tokens[index + 1], first=False) and (
-            token.low in ("of", "&", "de", "du", "la", "am", "upon") or kind == "Organization" and token.low == "&"
+        if (
+            is_name_word(token, first=False)
+            or (token.kind == "number" and index > begin)
+            or (
+                joins
+                and index + 1 < len(tokens)
+                and is_name_word(tokens[index + 1], first=False)
+                and (
+                    token.low in ("of", "&", "de", "du", "la", "am", "upon")
+                    or (kind == "Organization" and token.low == "&")
+                )
+            )
         ):
             words_found.append(token.text)
         else:
@@ -549,7 +598,7 @@ def _proper(scene: Scene, tokens: Sequence[Token], at: int, kind: str) -> tuple[
     return (" ".join(words_found), index) if index > begin else None
 
 
-_THE_NAMES = frozenset("hague netherlands philippines bronx bahamas gambia".split())
+_THE_NAMES = words("hague netherlands philippines bronx bahamas gambia")
 
 
 def _lower_place(scene: Scene, tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
@@ -574,7 +623,8 @@ def _plain_word(token: Token) -> bool:
         and token.low not in NOT_NAMES
         and token.low not in STOPS
         and token.low not in FORMS
-        and token.low not in ("home", "school", "university", "college", "work", "bed", "hospital", "town", "there", "here")
+        and token.low
+        not in ("home", "school", "university", "college", "work", "bed", "hospital", "town", "there", "here")
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.lexicon import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +21,12 @@ class Tail:
     corrects: bool = False
 
 
-_HARMLESS = frozenset(
+_HARMLESS = words(
     """
     too also now again already actually really though btw currently though please ok okay right yay lol thanks
-    permanently together alone full-time part-time fulltime officially here best most forever everyday daily fluently
-    well personally honestly nowadays
-    """.split()
+    permanently together alone full-time part-time fulltime officially here best most forever everyday daily
+    fluently well personally honestly nowadays
+    """
 )
 _PHRASES = (
     "as well", "a lot", "very much", "so much", "at the moment", "these days", "right now", "by the way", "for now",
@@ -33,7 +34,9 @@ _PHRASES = (
     "all my life", "my whole life", "since then", "in fact", "for a living", "full time", "part time", "at home",
     "for a while", "once more", "for good", "at last", "in the end", "as my main one", "most of all", "as of now",
 )  # fmt: skip
-_OPENS = frozenset(("with", "because", "near", "since", "so", "but", "which", "where", "and", "while", "who", "though", "although"))
+_OPENS = frozenset(
+    ("with", "because", "near", "since", "so", "but", "which", "where", "and", "while", "who", "though", "although")
+)
 """Words that open an addition; what they add is not read."""
 
 
@@ -45,9 +48,9 @@ def tail_of(tokens: Sequence[Token]) -> Tail | None:
         low = lows[index]
         if low in ("anymore", "any") and (low == "anymore" or lows[index + 1 : index + 2] in (["more"], ["longer"])):
             no_longer, index = True, index + (1 if low == "anymore" else 2)
-        elif low == "," and lows[index + 1 : index + 2] == ["not"] and len(lows) <= index + 6:
-            return Tail(no_longer, corrects=True)
-        elif low == "," and lows[index + 1 : index + 3] == ["and", "not"] and len(lows) <= index + 7:
+        elif (low == "," and lows[index + 1 : index + 2] == ["not"] and len(lows) <= index + 6) or (
+            low == "," and lows[index + 1 : index + 3] == ["and", "not"] and len(lows) <= index + 7
+        ):
             return Tail(no_longer, corrects=True)
         elif low in ("instead",):
             return Tail(no_longer, corrects=False) if index + 1 == len(lows) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from brain.agents.builtin.english.tokens import Token
+from brain.agents.builtin.lexicon import words
 
 Form = Literal["base", "s", "ing", "past", "part"]
 Tense = Literal["present", "past", "perfect", "future", "used_to", "unreal"]
@@ -31,7 +32,7 @@ ski train practise practice perform record sing:sang,sung teach invite welcome i
 understand:understood,understood mean:meant,meant avoid stand:stood,stood tolerate support consider expect look
 commit swear:swore,sworn intend drop water feed:fed,fed walk ask owe wait guess realise realize notice reserve
 """
-_DOUBLES = frozenset("travel quit run get cut set put swim ship plan stop prefer commit chat drop begin forget".split())
+_DOUBLES = words("travel quit run get cut set put swim ship plan stop prefer commit chat drop begin forget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +112,16 @@ def ing(lemma: str) -> str:
 
 FORMS = _forms()
 
-ADVERBS = frozenset(
-    """also still now currently really just always actually recently usually already finally mostly once never originally
-    absolutely definitely simply truly officially presently today mainly only even permanently temporarily soon
-    eventually long formerly previously first then quickly gladly certainly surely both all strongly much generally
-    typically often much finally newly
-    """.split()
+ADVERBS = words(
+    """
+    also still now currently really just always actually recently usually already finally mostly once never
+    originally absolutely definitely simply truly officially presently today mainly only even permanently
+    temporarily soon eventually long formerly previously first then quickly gladly certainly surely both all
+    strongly much generally typically often much finally newly
+    """
 )
-HEDGES = frozenset("probably maybe perhaps possibly apparently supposedly allegedly hopefully likely almost nearly".split())
-_UNREAL = frozenset("would could might may should ought".split())
+HEDGES = words("probably maybe perhaps possibly apparently supposedly allegedly hopefully likely almost nearly")
+_UNREAL = words("would could might may should ought")
 _BE = {"am": None, "is": True, "are": False, "was": None, "were": False, "be": None, "been": None, "being": None}
 _HAVE = {"have": False, "has": True, "had": None}
 _DO = {"do": False, "does": True, "did": None}
@@ -180,7 +182,7 @@ def _auxiliary(tokens: Sequence[Token], index: int, seen: _Seen, adverbs: set[st
     if low == "used" and after == "to" and not seen.be:
         seen.used = True
         return 2
-    if low in _BE and not (seen.do or seen.going and low != "be"):
+    if low in _BE and not (seen.do or (seen.going and low != "be")):
         seen.be = low
         return 1
     if low == "'s" and not has_auxiliary:
@@ -278,7 +280,9 @@ def _group(lemma: str, end: int, seen: _Seen, adverbs: set[str], form: Form, pro
         tense = "past" if seen.have == "had" else "perfect"
     elif seen.be in ("was", "were") or seen.do == "did" or (form == "past" and not seen.be):
         tense = "past"
-    agrees = _HAVE.get(seen.have) if seen.have else _DO.get(seen.do) if seen.do else _BE.get(seen.be) if seen.be else None
+    agrees = (
+        _HAVE.get(seen.have) if seen.have else _DO.get(seen.do) if seen.do else _BE.get(seen.be) if seen.be else None
+    )
     if not (seen.have or seen.do or seen.be or seen.will or seen.can or seen.unreal or seen.used):
         agrees = True if form == "s" else False if form == "base" else None
     return Group(

@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-GIVEN_NAMES = frozenset(
+from brain.agents.builtin.lexicon import words
+
+GIVEN_NAMES = words(
     """
-    aaron abdul abigail adam adele adrian agnes ahmed aisha alan albert alejandro alex alexander alexandra alexei alfred ali
-    alice alicia alina alison amal amanda amelia amina amir amy ana anastasia andre andrea andreas andrew andy angela anita
-    anja ann anna anne annie anthony antonio anya arjun arthur asha astrid aurora ava axel barbara beatrice beatriz ben
-    benjamin bernard beth bettina bianca bill bjorn bob boris brenda brian bruce bruno camila camille carl carla carlos
-    carmen carol caroline catherine cecilia celine charles charlie charlotte chen chiara chloe chris christian christina
-    christine christopher claire clara claudia clement colin connor craig cristina cynthia daisuke dan dana daniel daniela
-    dave david deborah denis dennis diana diego dieter dmitri dominic donald dora doris dorothy dylan edgar edith eduardo
-    edward elena eleanor eli elias elif elisa elizabeth ella ellen elliot emil emilia emily emma enrique eric erica erik
-    erin ernst esther ethan eugene eva evan eve evelyn fabian fatima felipe felix fernando filip finn fiona florian frances
-    francesca francesco francis francisco frank fred frederick frida friedrich fritz gabriel gabriela gareth gary george
-    georgia gerald gianni gina giorgio giovanni giulia gloria grace graham greg greta guido gustav hana hannah hans harold
-    harry hassan heather hector heidi helen helena henri henrik henry hiroshi hugo ian ibrahim igor ilse ines ingrid irene
-    irina iris isaac isabel isabella ivan ivy jack jacob jacques james jamie jan jane janet jason javier jean jeff jennifer
-    jenny jeremy jerry jesse jessica jill jim jin joan joana joanna joe joel johan johann johanna john jonas jonathan
-    jordan jorge jose joseph joshua juan juana judith judy juha julia julian julie juliette julius jun jurgen justin kaito
-    karen karim karin karl karla kate katharina katherine kathy katie katja keith keiko kelly ken kenji kevin khalid kim
-    kirsten klaus kristina kurt lara larry lars laura lauren laurent layla lea leah leila lena lena leo leon leonard leonie
-    leslie lewis li lia liam lidia lila lily lina linda linus lisa liu lorenzo louis louise luca lucas lucia lucy luis
-    luisa lukas luke luna lydia lynn maeve magnus mai maja malik manuel mara marc marco marcus margaret maria mariam mariana
-    marie marina mario marion marta martha martin martina mary mateo matilda matt matteo matthew matthias maurice max maya
-    megan mei melanie melissa mia michael michel michelle miguel mika mike mikhail mila milan milena miriam mohamed mohammed
-    molly monica monika mustafa nadia nadine nancy naomi natalia natalie natasha nathan neil nicholas nick nicolas nicole
-    nikolai nils nina noah noor nora norma olaf oleg olga oliver olivia omar oscar otto owen pablo pamela paolo patricia
-    patrick paul paula paulo pavel pedro penny pete peter petra phil philip philippe pierre pilar priya quentin rachel rafael
-    rahul raj ralph ramon rana raquel raul ravi raymond rebecca renata rene ricardo richard rick rita rob robert roberto
-    robin rodrigo roger roland roman ronald rosa rose ruben rui rupert ruth ryan sabine sadia sally sam samantha samir samuel
-    sandra sanjay sara sarah scott sean sebastian selim serena sergei sergio seth shirin sibel silvia simon simone sofia
-    sofie sonia sonja sophia sophie stefan stefanie stella stephanie stephen steve steven stuart sue susan sven svetlana
-    sylvia takashi tamara tania tanja tara tariq tatiana ted teresa theo theresa thomas tilda tim timothy tina tobias todd
-    tom tomas toni tony tracy tristan ulrich umar ursula valentina valerie vanessa vera veronica victor victoria viktor
-    vincent violet viktoria wang wei wendy werner will william wolfgang xavier xiao yan yara yasmin yolanda yuki yusuf yves
-    zahra zara zhang zoe zoltan
-    """.split()
+    aaron abdul abigail adam adele adrian agnes ahmed aisha alan albert alejandro alex alexander alexandra alexei
+    alfred ali alice alicia alina alison amal amanda amelia amina amir amy ana anastasia andre andrea andreas andrew
+    andy angela anita anja ann anna anne annie anthony antonio anya arjun arthur asha astrid aurora ava axel barbara
+    beatrice beatriz ben benjamin bernard beth bettina bianca bill bjorn bob boris brenda brian bruce bruno camila
+    camille carl carla carlos carmen carol caroline catherine cecilia celine charles charlie charlotte chen chiara
+    chloe chris christian christina christine christopher claire clara claudia clement colin connor craig cristina
+    cynthia daisuke dan dana daniel daniela dave david deborah denis dennis diana diego dieter dmitri dominic donald
+    dora doris dorothy dylan edgar edith eduardo edward elena eleanor eli elias elif elisa elizabeth ella ellen
+    elliot emil emilia emily emma enrique eric erica erik erin ernst esther ethan eugene eva evan eve evelyn fabian
+    fatima felipe felix fernando filip finn fiona florian frances francesca francesco francis francisco frank fred
+    frederick frida friedrich fritz gabriel gabriela gareth gary george georgia gerald gianni gina giorgio giovanni
+    giulia gloria grace graham greg greta guido gustav hana hannah hans harold harry hassan heather hector heidi
+    helen helena henri henrik henry hiroshi hugo ian ibrahim igor ilse ines ingrid irene irina iris isaac isabel
+    isabella ivan ivy jack jacob jacques james jamie jan jane janet jason javier jean jeff jennifer jenny jeremy
+    jerry jesse jessica jill jim jin joan joana joanna joe joel johan johann johanna john jonas jonathan jordan
+    jorge jose joseph joshua juan juana judith judy juha julia julian julie juliette julius jun jurgen justin kaito
+    karen karim karin karl karla kate katharina katherine kathy katie katja keith keiko kelly ken kenji kevin khalid
+    kim kirsten klaus kristina kurt lara larry lars laura lauren laurent layla lea leah leila lena lena leo leon
+    leonard leonie leslie lewis li lia liam lidia lila lily lina linda linus lisa liu lorenzo louis louise luca
+    lucas lucia lucy luis luisa lukas luke luna lydia lynn maeve magnus mai maja malik manuel mara marc marco marcus
+    margaret maria mariam mariana marie marina mario marion marta martha martin martina mary mateo matilda matt
+    matteo matthew matthias maurice max maya megan mei melanie melissa mia michael michel michelle miguel mika mike
+    mikhail mila milan milena miriam mohamed mohammed molly monica monika mustafa nadia nadine nancy naomi natalia
+    natalie natasha nathan neil nicholas nick nicolas nicole nikolai nils nina noah noor nora norma olaf oleg olga
+    oliver olivia omar oscar otto owen pablo pamela paolo patricia patrick paul paula paulo pavel pedro penny pete
+    peter petra phil philip philippe pierre pilar priya quentin rachel rafael rahul raj ralph ramon rana raquel raul
+    ravi raymond rebecca renata rene ricardo richard rick rita rob robert roberto robin rodrigo roger roland roman
+    ronald rosa rose ruben rui rupert ruth ryan sabine sadia sally sam samantha samir samuel sandra sanjay sara
+    sarah scott sean sebastian selim serena sergei sergio seth shirin sibel silvia simon simone sofia sofie sonia
+    sonja sophia sophie stefan stefanie stella stephanie stephen steve steven stuart sue susan sven svetlana sylvia
+    takashi tamara tania tanja tara tariq tatiana ted teresa theo theresa thomas tilda tim timothy tina tobias todd
+    tom tomas toni tony tracy tristan ulrich umar ursula valentina valerie vanessa vera veronica victor victoria
+    viktor vincent violet viktoria wang wei wendy werner will william wolfgang xavier xiao yan yara yasmin yolanda
+    yuki yusuf yves zahra zara zhang zoe zoltan
+    """
 )
 """First names common somewhere, in lower case: what makes a capital at the head of a sentence a person."""
 
@@ -63,13 +67,17 @@ RELATIVES: dict[str, str] = {
 }  # fmt: skip
 """What a person is to another, by the noun: `my sister Mia` relates the speaker to Mia as `sibling`."""
 
-FEMALE = frozenset(
-    "sister mother mom mum daughter wife girlfriend fiancée fiancee aunt niece grandmother grandma granddaughter "
-    "stepmother stepsister stepdaughter landlady mother-in-law sister-in-law daughter-in-law".split()
+FEMALE = words(
+    """
+    sister mother mom mum daughter wife girlfriend fiancée fiancee aunt niece grandmother grandma granddaughter
+    stepmother stepsister stepdaughter landlady mother-in-law sister-in-law daughter-in-law
+    """
 )
-MALE = frozenset(
-    "brother father dad son husband boyfriend fiancé fiance uncle nephew grandfather grandpa grandson stepfather "
-    "stepbrother stepson landlord father-in-law brother-in-law son-in-law".split()
+MALE = words(
+    """
+    brother father dad son husband boyfriend fiancé fiance uncle nephew grandfather grandpa grandson stepfather
+    stepbrother stepson landlord father-in-law brother-in-law son-in-law
+    """
 )
 
 PETS = {

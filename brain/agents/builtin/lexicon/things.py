@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brain.agents.builtin.lexicon import words
+
 _KINDS: dict[str, str] = {
     "Drink": "tea coffee espresso cappuccino latte matcha wine beer juice water milk cola soda cocoa lemonade whisky rum "
     "cider smoothie kombucha americano mocha",
@@ -86,22 +88,23 @@ CHINESE_FAVOURITE_KINDS = {
     "餐厅": "Restaurant", "爱好": "Hobby", "数字": "Number",
 }  # fmt: skip
 
-ROLE_HEADS = frozenset(
+ROLE_HEADS = words(
     """
-    accountant actor actress administrator advisor adviser analyst architect artist assistant astronaut attorney author baker
-    banker barber barista bartender biologist bookkeeper botanist builder butcher carpenter ceo cfo chairman chairwoman chef
-    chemist cio clerk coach cmo composer conductor consultant contractor cook coo coordinator copywriter counsellor counselor
-    cto curator dancer dentist designer developer dietitian diplomat director doctor driver economist editor electrician
-    engineer entrepreneur farmer firefighter fisherman florist founder co-founder cofounder freelancer gardener geologist
-    hairdresser historian illustrator inspector instructor interpreter journalist judge lawyer lecturer librarian lifeguard
-    linguist manager mathematician mechanic midwife model musician nanny neurologist novelist nurse nutritionist
-    officer operator optician painter paralegal paramedic pediatrician pharmacist philosopher photographer physician physicist
-    physiotherapist pianist pilot plumber poet politician postdoc president principal producer professor programmer
-    psychiatrist psychologist publisher radiologist realtor receptionist recruiter referee reporter researcher sailor
-    salesman salesperson saleswoman scientist sculptor secretary singer sociologist soldier strategist surgeon surveyor
-    tailor teacher technician technologist tester therapist translator treasurer tutor veterinarian vet videographer violinist
-    waiter waitress welder writer zoologist apprentice intern trainee student undergraduate lead
-    """.split()
+    accountant actor actress administrator advisor adviser analyst architect artist assistant astronaut attorney
+    author baker banker barber barista bartender biologist bookkeeper botanist builder butcher carpenter ceo cfo
+    chairman chairwoman chef chemist cio clerk coach cmo composer conductor consultant contractor cook coo
+    coordinator copywriter counsellor counselor cto curator dancer dentist designer developer dietitian diplomat
+    director doctor driver economist editor electrician engineer entrepreneur farmer firefighter fisherman florist
+    founder co-founder cofounder freelancer gardener geologist hairdresser historian illustrator inspector
+    instructor interpreter journalist judge lawyer lecturer librarian lifeguard linguist manager mathematician
+    mechanic midwife model musician nanny neurologist novelist nurse nutritionist officer operator optician painter
+    paralegal paramedic pediatrician pharmacist philosopher photographer physician physicist physiotherapist pianist
+    pilot plumber poet politician postdoc president principal producer professor programmer psychiatrist
+    psychologist publisher radiologist realtor receptionist recruiter referee reporter researcher sailor salesman
+    salesperson saleswoman scientist sculptor secretary singer sociologist soldier strategist surgeon surveyor
+    tailor teacher technician technologist tester therapist translator treasurer tutor veterinarian vet videographer
+    violinist waiter waitress welder writer zoologist apprentice intern trainee student undergraduate lead
+    """
 )
 """The last word of a job title."""
 
@@ -148,26 +151,38 @@ CHINESE_ROLES = (
 TOOL_KINDS = frozenset({"Editor", "ProgrammingLanguage", "OperatingSystem"})
 """Kinds of options that are also tools one works with."""
 
-VEHICLES = frozenset(
-    "car bike bicycle motorbike motorcycle scooter van truck boat campervan camper moped e-bike ebike suv sedan convertible "
-    "yacht tractor".split()
+VEHICLES = words(
+    """
+    car bike bicycle motorbike motorcycle scooter van truck boat campervan camper moped e-bike ebike suv sedan
+    convertible yacht tractor
+    """
 )
-MAKES = frozenset(
-    "tesla toyota honda bmw audi mercedes volkswagen vw ford fiat renault peugeot citroen skoda seat volvo saab nissan mazda "
-    "hyundai kia subaru porsche ferrari jaguar vespa ducati yamaha kawasaki brompton mini jeep dacia opel".split()
+MAKES = words(
+    """
+    tesla toyota honda bmw audi mercedes volkswagen vw ford fiat renault peugeot citroen skoda seat volvo saab
+    nissan mazda hyundai kia subaru porsche ferrari jaguar vespa ducati yamaha kawasaki brompton mini jeep dacia
+    opel
+    """
 )
-KEEPABLES = frozenset(
-    "key keys passport passports charger documents certificate wallet umbrella glasses toolbox tools medicine insurance "
-    "contract will deed papers suitcase camera laptop tablet licence license card jewellery jewelry bike ladder".split()
+KEEPABLES = words(
+    """
+    key keys passport passports charger documents certificate wallet umbrella glasses toolbox tools medicine
+    insurance contract will deed papers suitcase camera laptop tablet licence license card jewellery jewelry bike
+    ladder
+    """
 )
-PHASES = frozenset(
-    "discovery planning design prototype prototyping development implementation alpha beta testing review rollout launch "
-    "production maintenance pilot research analysis build construction procurement closing evaluation".split()
+PHASES = words(
+    """
+    discovery planning design prototype prototyping development implementation alpha beta testing review rollout
+    launch production maintenance pilot research analysis build construction procurement closing evaluation
+    """
 )
-MEDICINES = frozenset(
-    "metformin insulin ibuprofen aspirin paracetamol acetaminophen lisinopril atorvastatin levothyroxine omeprazole amlodipine "
-    "metoprolol losartan sertraline fluoxetine citalopram escitalopram warfarin prednisone albuterol salbutamol antihistamines "
-    "statins methylphenidate melatonin".split()
+MEDICINES = words(
+    """
+    metformin insulin ibuprofen aspirin paracetamol acetaminophen lisinopril atorvastatin levothyroxine omeprazole
+    amlodipine metoprolol losartan sertraline fluoxetine citalopram escitalopram warfarin prednisone albuterol
+    salbutamol antihistamines statins methylphenidate melatonin
+    """
 )
 BREEDS = frozenset(
     {"golden retriever", "labrador", "poodle", "beagle", "chihuahua", "dachshund", "border collie", "german shepherd",
@@ -175,8 +190,10 @@ BREEDS = frozenset(
      "maine coon", "persian", "ragdoll", "british shorthair", "bengal", "mutt", "tabby", "terrier", "jack russell",
      "cocker spaniel", "shiba inu", "samoyed"}
 )  # fmt: skip
-ALLERGENS = frozenset(
-    "pollen latex penicillin dust cats dogs bees wasps mold mould nickel aspirin ibuprofen grass ragweed iodine sulfa "
-    "antibiotics amoxicillin codeine perfume".split()
+ALLERGENS = words(
+    """
+    pollen latex penicillin dust cats dogs bees wasps mold mould nickel aspirin ibuprofen grass ragweed iodine sulfa
+    antibiotics amoxicillin codeine perfume
+    """
 )
 """What a body reacts to that is no food."""

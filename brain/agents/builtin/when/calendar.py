@@ -248,9 +248,7 @@ def spots_of(text: str, at: datetime, rules: tuple[Rule, ...]) -> list[Spot]:
     return kept
 
 
-def _spot(
-    match: Any, meaning: Callable[[Any, datetime], Reading | None], reading: Reading, at: datetime
-) -> Spot:
+def _spot(match: Any, meaning: Callable[[Any, datetime], Reading | None], reading: Reading, at: datetime) -> Spot:
     start, end = match.span(match.re.groupindex.get("core", 0))
     return Spot(start, end, "at", reading, lambda moment: meaning(match, moment) or (None, None), at.isoformat()[:16])
 

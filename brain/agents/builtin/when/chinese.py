@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -191,9 +192,9 @@ _RULES: tuple[Rule, ...] = (
     (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?)第?([一二三四1-4])季度"), _quarter),
     (pattern(rf"{_RELATIVE_YEAR}(年?底|年?初|春天|夏天|秋天|冬天)?"), _year_part),
     (pattern(r"(年底)"), lambda _, at: fixed(When(f"{at.year:04d}-12-31"))),
-    (pattern(rf"(大前天|大后天|前天|昨天|昨日|昨晚|昨夜|前晚|今天|今日|今早|今晨|今晚|明天|明日|明早|明晚|后天)"),
+    (pattern(r"(大前天|大后天|前天|昨天|昨日|昨晚|昨夜|前晚|今天|今日|今早|今晨|今晚|明天|明日|明早|明晚|后天)"),
      lambda m, at: fixed(shifted(at.date(), days=_DAY_WORDS[m[1]]))),
-    (pattern(rf"(上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)([一二三四五六日天])"), _in_week),
+    (pattern(r"(上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)([一二三四五六日天])"), _in_week),
     (pattern(r"(上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)(末)?"), _weeks),
     (pattern(rf"(上上个|上个|上|这个|本|下下个|下个|下)月(?:{_DAY})?(?:初|底)?"), _months),
     (pattern(rf"{_WEEKDAY}"), lambda m, at: weekday_reading(_weekday(m[1]), at)),
@@ -220,8 +221,12 @@ def times_in(text: str, at: datetime) -> list[Spot]:
         begun = away(-count, _UNITS[match[2]], at) if count else None
         if begun and not any(spot.start < match.end() and match.start() < spot.end for spot in joined):
             reading: Reading = (begun, None)
-            joined.append(Spot(match.start(), match.end(), "for", reading, lambda _, held=reading: held))
+            joined.append(Spot(match.start(), match.end(), "for", reading, _always(reading)))
     return sorted(joined, key=lambda spot: spot.start)
+
+
+def _always(reading: Reading) -> Callable[[datetime], Reading]:
+    return lambda _: reading
 
 
 def _spot_clock(text: str, spot: Spot) -> tuple[int, int] | None:
@@ -287,6 +292,6 @@ def _with_words(text: str, spot: Spot) -> Spot:
         word = match.group()
         role = "after" if word in ("之后", "以后", "后") and role == "at" else "since"
         end += match.end()
-    if role == "at" and text[max(0, start - 1) : start] == "在":
+    if text[max(0, start - 1) : start] == "在":
         start -= 1
     return replace(spot, start=start, end=end, role=role)

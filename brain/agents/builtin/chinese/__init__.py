@@ -1,0 +1,1 @@
+"""Reading Chinese: clauses, subjects, and the tables that turn them into statements."""

@@ -1,0 +1,63 @@
+"""What Chinese clauses say was done, and what somebody will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brain.agents.builtin.cast import Cast
+from brain.agents.builtin.chinese.courses import mood_of
+from brain.agents.builtin.facts import Owed, Statement, Thing, Took
+from brain.agents.builtin.secrets import looks_secret
+from brain.agents.builtin.text import pattern
+from brain.agents.builtin.when import Spot
+
+_DEED = pattern(
+    r"(?:(?:和|跟|与|给|为|把|从|带|在).{1,10}?)?(?:一起)?(?:买|卖|去|见|参加|完成|收到|提交|签|发布|拜访|看望|修好|换|取消|预订|订|毕业|搬|获得|赢|输|丢|租|举办|面试|体检|手术|出差|旅行|旅游|"
+    r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养)[^不没]*"
+)
+_DONE = pattern(r"了|过|完$")
+_PROMISE = pattern(r"^(?:打算|计划|准备|答应|保证)")
+_IDLE = pattern(r"^(?:想|看看|试试|考虑|知道|等|睡|休息|走|是|在|有)")
+_HARD = pattern(r"你|您|我们|咱|这|那")
+
+
+def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg: int) -> list[Statement]:
+    """The Event or promise of a clause, if it tells of one."""
+    if subject.type not in ("Person", None):
+        return []
+    mood = mood_of(rest)
+    if mood.negated or mood.ended or mood.over:
+        return []
+    due = next((when for spot in times if (when := spot.when("future"))), None)
+    ahead = any(spot.ahead for spot in times)
+    if mood.planned or ahead:
+        return _promise(subject, rest, mood.text, due.last if due else None, cast, msg)
+    if not _DEED.match(mood.text) or not (_DONE.search(rest) or times) or len(mood.text) < 3:
+        return []
+    if _HARD.search(mood.text):
+        return []
+    on = next((when for spot in times if spot.role == "at" and (when := spot.when("past"))), None)
+    what = f"{subject.name}{_retold(rest)}"
+    people = [thing for thing in cast.named_in(mood.text) if thing.type == "Person" and thing.key != subject.key]
+    if looks_secret(what):
+        return []
+    return [Took(msg, cast.speaker, what, on.on if on else None, (subject, *people))]
+
+
+def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, msg: int) -> list[Statement]:
+    if (due is None and not _PROMISE.match(mood_of(rest).whole)) or _IDLE.match(text) or len(text) < 2:
+        return []
+    to = None
+    for phrase in ("给你", "给您", "跟你", "和你"):
+        if phrase in text:
+            if cast.addressee is None:
+                return []
+            to, text = cast.addressee, text.replace(phrase, phrase[0] + cast.addressee.name)
+    if _HARD.search(text) or looks_secret(text):
+        return []
+    return [Owed(msg, cast.speaker, _retold(text), subject, to, due)]
+
+
+def _retold(text: str) -> str:
+    """First-person words in the third person."""
+    return text.strip("，, ").replace("我自己", "自己").replace("我", "自己")

@@ -1,0 +1,328 @@
+"""Reading one Chinese sentence into statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from brain.agents.builtin.cast import Cast
+from brain.agents.builtin.chinese import doings
+from brain.agents.builtin.chinese.courses import Mood, course_of, mood_of
+from brain.agents.builtin.chinese.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame
+from brain.agents.builtin.chinese.openers import Opened, opened
+from brain.agents.builtin.chinese.requests import request_of, takeback_of
+from brain.agents.builtin.chinese.slots import SLOTS, is_name
+from brain.agents.builtin.chinese.subjects import Subject, kin_fact, link_of, subjects_of
+from brain.agents.builtin.english.attributes import calendar_date
+from brain.agents.builtin.english.resolve import pet_facts
+from brain.agents.builtin.facts import Fact, Mark, Statement, Thing
+from brain.agents.builtin.lexicon.people import CHINESE_PETS, CHINESE_RELATIVES
+from brain.agents.builtin.text import Sentence, pattern
+from brain.agents.builtin.when import Spot, times_in
+from brain.agents.builtin.worth import typed
+
+_BREAKS = pattern(r"[，,；;。！!：:]")
+_KIN_NAME = pattern(r"^(?:的名字)?(?:名?叫做?|是)(?P<name>.+?)$")
+_IS_KIN = pattern(rf"^是(?P<owner>.+?)的?(?P<noun>{'|'.join(sorted(CHINESE_RELATIVES, key=len, reverse=True))})$")
+_PET_NAMES = "|".join(sorted(CHINESE_PETS, key=len, reverse=True))
+_KEEPS = pattern(rf"^(?:养了?|有)(?:一|两|三|几|[0-9])?[只条匹个](?P<pet>{_PET_NAMES})$")
+_KEEPS_NAMED = pattern(rf"^(?:养了?|有)(?:一)?[只条匹个]名?叫(?P<name>.+?)的(?P<pet>{_PET_NAMES})$")
+_ITS_NAME = pattern(r"^(?:它)?(?:的?名字)?(?:叫做?|是)(?P<name>.+?)$")
+_CODE = pattern(
+    r"^(?P<of>[\p{Han}\p{Latin}0-9 -]{0,16}?)的?(?P<noun>门禁码|取件码|门锁码|暗号|密码|口令)(?:是|为)(?P<code>[\w*#-]{3,24})$"
+)
+_BIRTHDAY = pattern(r"^的?生日(?:是|在)?$|^(?:出?生于|是?(?:出生|生)的)$")
+_NOT = pattern(r"^(?:而)?不是(?P<value>[^是]{1,12})$")
+
+
+@dataclass(slots=True)
+class ChineseReader:
+    """Reads the Chinese sentences of one message."""
+
+    msg: int
+    moment: datetime
+    cast: Cast
+
+    def read(self, sentence: Sentence) -> tuple[list[Statement], bool]:
+        """What a sentence states, and whether it calls off the sentence before it."""
+        opening = opened(sentence.text, sentence.end, self.cast)
+        if opening.stop:
+            return [], opening.stop == "joke"
+        taken = takeback_of(opening, self.msg, self.cast.speaker)
+        if taken is not None:
+            return [taken], False
+        asked = request_of(opening.text, times_in(opening.text, self.moment, "zh"), self.msg, self.cast)
+        if asked is not None:
+            return asked, False
+        if opening.source is not None:
+            self.cast.mention(opening.source)
+        found = _Sentence(self, opening).statements()
+        if "hearsay" in opening.marks:
+            found = [item for item in found if isinstance(item, Fact) and item.subject.key != self.cast.speaker.key]
+        return found, False
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause without its times; `before` and `after` are flags of what stood around them."""
+
+    text: str
+    times: tuple[Spot, ...]
+
+
+@dataclass(slots=True)
+class _Sentence:
+    reader: ChineseReader
+    opening: Opened
+    subject: Thing | None = None
+    pet: tuple[Thing, str] | None = None
+    kin: tuple[Thing, str] | None = None
+    found: list[Statement] = field(default_factory=list)
+
+    @property
+    def cast(self) -> Cast:
+        return self.reader.cast
+
+    def statements(self) -> list[Statement]:
+        for clause in self._clauses():
+            denied = _NOT.match(clause.text)
+            if denied and self.found:
+                self.found = [_corrected(item) for item in self.found]
+                continue
+            self.found += self._of(clause)
+        return self.found
+
+    def _clauses(self) -> Iterator[_Clause]:
+        text = self.opening.text
+        spots = times_in(text, self.reader.moment, "zh")
+        at = 0
+        for end in [*(match.start() for match in _BREAKS.finditer(text)), len(text)]:
+            inside = [spot for spot in spots if at <= spot.start and spot.end <= end]
+            words, start = [], at
+            for spot in inside:
+                words.append(text[start : spot.start])
+                start = spot.end
+            words.append(text[start:end])
+            clause = "".join(words).strip(' ，,；;。！!：:、“”"')
+            if clause or inside:
+                yield _Clause(clause, tuple(inside))
+            at = end + 1
+
+    def _of(self, clause: _Clause) -> list[Statement]:
+        code = self._code(clause.text)
+        if code:
+            return code
+        named = self._name_of_pending(clause.text)
+        if named:
+            return named
+        readings = list(subjects_of(clause.text, self.cast, self.reader.msg))
+        if not readings and self.subject is not None:
+            readings = [Subject(self.subject, clause.text)]
+        for reading in readings:
+            said = self._about(reading, clause)
+            if said is not None:
+                return said
+        for reading in readings:
+            if reading.thing is not None:
+                self.subject = reading.thing
+                self.cast.mention(reading.thing)
+                return [*reading.facts, *self._done(reading, clause)]
+        return []
+
+    def _about(self, subject: Subject, clause: _Clause) -> list[Statement] | None:
+        kin = self._kin_named(subject)
+        if kin is not None:
+            return kin
+        if subject.thing is None:
+            return None
+        thing, msg, speaker = subject.thing, self.reader.msg, self.cast.speaker
+        mood = mood_of(subject.rest)
+        if _BIRTHDAY.match(mood.text) and clause.times:
+            day = calendar_date(clause.times[0])
+            if day is None or thing.type not in ("Person", "Pet", None):
+                return None
+            self.subject = thing
+            return [*subject.facts, Fact(msg, speaker, thing, "birthday", day, marks=self.opening.marks)]
+        pet = self._pet(thing, mood)
+        if pet is not None:
+            self.subject = thing
+            return [*subject.facts, *pet]
+        is_kin = self._is_kin(thing, mood)
+        if is_kin is not None:
+            self.subject = thing
+            return [*subject.facts, *is_kin]
+        facts = self._framed(thing, mood, clause)
+        if facts is None:
+            return None
+        self.subject = thing
+        self.cast.mention(thing)
+        return [*subject.facts, *facts]
+
+    def _framed(self, thing: Thing, mood: Mood, clause: _Clause) -> list[Statement] | None:
+        frames = {"Project": PROJECT_FRAMES, "Pet": PET_FRAMES}.get(thing.type or "", PERSON_FRAMES)
+        if thing.type not in ("Person", "Project", "Pet", None):
+            return None
+        for frame in frames:
+            for body in dict.fromkeys((mood.whole, mood.text)):
+                held = self._held(frame, body)
+                if held is None:
+                    continue
+                marked = mood if body == mood.text else replace(mood, planned=False)
+                facts = list(self._said(frame, thing, held, marked, clause.times))
+                if facts:
+                    return list(facts)
+        return None
+
+    def _held(self, frame: Frame, body: str) -> dict[str, Any] | None:
+        match = frame.pattern.match(body)
+        if match is None:
+            return None
+        held = {}
+        for group, text in match.groupdict().items():
+            if text is None:
+                continue
+            value = SLOTS[group](text.strip(), self.cast)
+            if value is None:
+                return None
+            held[group] = value
+        return held
+
+    def _said(
+        self, frame: Frame, thing: Thing, held: dict[str, Any], mood: Mood, times: Sequence[Spot]
+    ) -> Iterator[Statement]:
+        msg, speaker = self.reader.msg, self.cast.speaker
+        for say in frame.says:
+            course = course_of(say, mood, times)
+            if course is None or held.get(say.group) is None:
+                continue
+            relation = say.denied if course.denied_taste else say.relation
+            marks: set[Mark] = set(self.opening.marks)
+            if course.changed:
+                marks.add("new")
+            if say.effect == "end":
+                marks.add("if_known")
+            value = held[say.group]
+            for one in value if isinstance(value, tuple) else (value,):
+                subject, object_ = thing, self._object(relation, say.group, one, held)
+                if object_ is None or (isinstance(object_, Thing) and object_.key == subject.key):
+                    continue
+                if relation == "also_known_as" and str(object_).casefold() == thing.name.casefold():
+                    continue
+                if say.effect == "of":
+                    if not isinstance(object_, Thing):
+                        continue
+                    subject, object_ = object_, thing
+                yield Fact(
+                    msg,
+                    speaker,
+                    subject,
+                    relation,
+                    object_,
+                    course.stance,
+                    frozenset(marks),
+                    course.since,
+                    course.until,
+                )
+
+    def _object(self, relation: str, group: str, value: Any, held: dict[str, Any]) -> Any:
+        if group == "favourite":
+            return Thing(value, held["kind"])
+        if group == "handle":
+            return f"{held['service']}:{value}"
+        return typed(relation, value, self.cast)
+
+    # kin, animals, codes
+
+    def _kin_named(self, subject: Subject) -> list[Statement] | None:
+        """`我妹妹叫小美`, `我的狗叫旺财`."""
+        if subject.owner is None or not subject.noun:
+            return None
+        match = _KIN_NAME.match(subject.rest)
+        if match is None:
+            return None
+        name = match["name"].strip()
+        if subject.noun in CHINESE_PETS:
+            return self._pet_named(subject.owner, subject.noun, name)
+        link = link_of(subject.noun)
+        person = self.cast.person(name) if is_name(name, self.cast) else None
+        if link is None or person is None or person.key == subject.owner.key:
+            return None
+        self.cast.relate(subject.owner, subject.noun, link.key, person)
+        self.cast.mention(person)
+        self.subject = person
+        return [kin_fact(subject.owner, link, person, self.reader.msg, self.cast.speaker)]
+
+    def _pet_named(self, owner: Thing, noun: str, name: str) -> list[Statement] | None:
+        if not 1 <= len(name) <= 12 or any(char in name for char in "的了是一只"):
+            return None
+        pet = self.cast.thing(name, "Pet")
+        self.cast.relate(owner, noun, "has_pet", pet)
+        species = "pet" if CHINESE_PETS[noun] == "宠物" else CHINESE_PETS[noun]
+        return list(pet_facts(self.reader.msg, self.cast.speaker, owner, pet, species))
+
+    def _pet(self, thing: Thing, mood: Mood) -> list[Statement] | None:
+        if mood.negated or thing.type not in ("Person", None):
+            return None
+        named = _KEEPS_NAMED.match(mood.text)
+        if named:
+            return self._pet_named(thing, named["pet"], named["name"])
+        kept = _KEEPS.match(mood.text)
+        if kept:
+            self.pet = (thing, kept["pet"])
+            return []
+        return None
+
+    def _name_of_pending(self, text: str) -> list[Statement] | None:
+        if self.pet is None:
+            return None
+        match = _ITS_NAME.match(text)
+        owner, noun = self.pet
+        self.pet = None
+        return self._pet_named(owner, noun, match["name"].strip()) if match else None
+
+    def _is_kin(self, thing: Thing, mood: Mood) -> list[Statement] | None:
+        """`小美是我妹妹`."""
+        match = _IS_KIN.match(mood.text)
+        if match is None or mood.negated or mood.ended or thing.type not in ("Person", None):
+            return None
+        owner = self.cast.speaker if match["owner"] == "我" else self.cast.person(match["owner"])
+        link = link_of(match["noun"])
+        if owner is None or link is None or owner.key == thing.key:
+            return None
+        self.cast.relate(owner, match["noun"], link.key, thing)
+        self.cast.mention(thing)
+        return [kin_fact(owner, link, thing, self.reader.msg, self.cast.speaker)]
+
+    def _code(self, text: str) -> list[Statement] | None:
+        match = _CODE.match(text)
+        if match is None or match["of"].startswith(("你", "他", "她")):
+            return None
+        of = match["of"].removeprefix("我").removeprefix("的").strip() or match["noun"].removesuffix("码")
+        secret = match["noun"] in ("密码", "口令")
+        if of in ("密", "口令", "暗号") or any(
+            word in of for word in ("银行", "卡", "支付", "账号", "账户", "登录", "邮箱", "微信", "手机")
+        ):
+            return []
+        if secret and "asked_to_keep" not in self.opening.marks:
+            return []
+        return [
+            Fact(
+                self.reader.msg,
+                self.cast.speaker,
+                Thing(of, "Thing"),
+                "has_code",
+                match["code"],
+                marks=self.opening.marks,
+            )
+        ]
+
+    def _done(self, subject: Subject, clause: _Clause) -> list[Statement]:
+        if subject.thing is None or "hearsay" in self.opening.marks:
+            return []
+        return doings.of_clause(subject.thing, subject.rest, clause.times, self.cast, self.reader.msg)
+
+
+def _corrected(item: Statement) -> Statement:
+    return replace(item, marks=item.marks | {"correction"}) if isinstance(item, Fact) else item

@@ -1,0 +1,390 @@
+"""From what a conversation says to the `remember` document: the Space's own words, and what earlier claims make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from brain.agents.builtin.cast import thing_of
+from brain.agents.builtin.facts import Erase, Fact, Owed, Reading, Standing, Takeback, Thing, Took, Value
+from brain.agents.builtin.worth import kind_of
+from brain.agents.names import fold, words
+from brain.agents.remember.document import Change, Claim, Happening, Promise, RememberDocument, Rule, Wish
+from brain.agents.remember.schema import MAX_ITEMS
+from brain.agents.turns import FormationTurn, KnownClaim, KnownCommitment, PredicateWord
+
+_MAX_NAME = 200
+
+
+def document_of(reading: Reading, turn: FormationTurn) -> RememberDocument:
+    """The document one pass sends: one call, done."""
+    composer = _Composer(turn)
+    for statement in reading.statements:
+        composer.take(statement)
+    return composer.document(reading)
+
+
+@dataclass(slots=True)
+class _Composer:
+    turn: FormationTurn
+    facts: list[tuple[Fact, Change]] = field(default_factory=list)
+    events: list[Happening] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    wishes: list[Wish] = field(default_factory=list)
+    words: dict[str, PredicateWord] = field(default_factory=dict)
+    known: tuple[KnownClaim, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.words = {word.name: word for word in self.turn.vocabulary.predicates}
+        claims = {claim.assertion_id: claim for entry in self.turn.dossier for claim in entry.claims}
+        self.known = tuple(claims.values())
+
+    def take(self, statement: object) -> None:
+        """Add one statement."""
+        match statement:
+            case Fact():
+                self._fact(statement)
+            case Took():
+                self._event(statement)
+            case Owed():
+                self._promise(statement)
+            case Standing():
+                self.rules.append(Rule(statement.msg, statement.rule[:400]))
+            case Erase():
+                self.wishes.append(Wish(statement.msg, "erase", statement.what[:400]))
+            case Takeback():
+                self._take_back(statement)
+
+    # facts
+
+    def _fact(self, fact: Fact) -> None:
+        fitted = self._fitted(fact)
+        if fitted is None:
+            return
+        change = self._change(fitted)
+        if change is None:
+            return
+        if "correction" in fitted.marks and change in ("correction", "stated"):
+            earlier = self._said_here(fitted)
+            if earlier is not None:
+                self.facts[earlier] = (fitted, self.facts[earlier][1])
+                return
+        if change == "withdrawn":
+            held = [index for index, (other, _) in enumerate(self.facts) if _same(other, fitted)]
+            if held:
+                del self.facts[held[-1]]
+                return
+        if not any(_same(other, fitted) and kind == change for other, kind in self.facts):
+            self.facts.append((fitted, change))
+
+    def _fitted(self, fact: Fact) -> Fact | None:
+        """The fact in the words of this Space; None when it has none for it."""
+        if fact.relation == "prefers" and isinstance(fact.value, Thing) and fact.value.type is None:
+            fact = replace(fact, relation="likes", value=Thing(fact.value.name, kind_of(fact.value.name) or "Topic"))
+        word = self.words.get(fact.relation)
+        if word is None or (word.subject and fact.subject.type is not None and fact.subject.type not in word.subject):
+            return None
+        if len(fact.subject.name) > _MAX_NAME:
+            return None
+        value = self._value(fact.value, word)
+        return replace(fact, value=value) if value is not None else None
+
+    def _value(self, value: Value, word: PredicateWord) -> Value | None:
+        if not isinstance(value, Thing):
+            kind = "string" if isinstance(value, str) else "number"
+            return value if kind in word.literals else None
+        if word.literals and not word.object:
+            return None
+        if len(value.name) > _MAX_NAME or (word.object and value.type not in (None, *word.object)):
+            return None
+        types = {known.name for known in self.turn.vocabulary.types}
+        if word.values != "one_per_type" and value.type not in (None, *types) and not word.object:
+            return replace(value, type="Topic") if "Topic" in types else value
+        return value
+
+    def _change(self, fact: Fact) -> Change | None:
+        if "hearsay" in fact.marks:
+            return "hearsay" if fact.stance == "holds" else None
+        mine = self._mine(fact)
+        if fact.stance == "ended":
+            if "if_known" in fact.marks and not (mine or self._said_here(fact, same=True) is not None):
+                return None
+            return "ended"
+        if fact.stance == "denied":
+            return self._denial(fact, mine)
+        if "new" in fact.marks:
+            return "new"
+        if "correction" in fact.marks and self._may_correct(fact):
+            return "correction"
+        return "stated"
+
+    def _denial(self, fact: Fact, mine: Sequence[KnownClaim]) -> Change | None:
+        """`I don't live in Rome`: an end of one's own claim, a denial of somebody else's, nothing when nobody said so."""
+        if mine or self._said_here(fact, same=True) is not None:
+            return "ended"
+        others = [claim for claim in self.known if self._is_about(claim, fact) and claim.standing in _ALIVE]
+        return "denied" if others else None
+
+    def _may_correct(self, fact: Fact) -> bool:
+        """Whether a correction can only mean one earlier claim; where many values hold at once, it must name the wrong one."""
+        word = self.words[fact.relation]
+        if word.values == "many":
+            return False
+        return (
+            any(
+                claim.predicate == fact.relation
+                and _is(claim.subject.id, claim.subject.name, fact.subject)
+                and self._by_speaker(claim, fact.speaker)
+                for claim in self.known
+            )
+            or self._said_here(fact) is not None
+        )
+
+    def _mine(self, fact: Fact) -> list[KnownClaim]:
+        return [
+            claim
+            for claim in self.known
+            if self._is_about(claim, fact) and claim.standing in _ALIVE and self._by_speaker(claim, fact.speaker)
+        ]
+
+    def _is_about(self, claim: KnownClaim, fact: Fact) -> bool:
+        name = fact.value.name if isinstance(fact.value, Thing) else str(fact.value)
+        value_id = fact.value.id if isinstance(fact.value, Thing) else None
+        same = claim.object.id == value_id if value_id else fold(claim.object.name) == fold(name)
+        return claim.predicate == fact.relation and same and _is(claim.subject.id, claim.subject.name, fact.subject)
+
+    def _by_speaker(self, claim: KnownClaim, speaker: Thing) -> bool:
+        return claim.by is not None and _is(claim.by.id, claim.by.name, speaker)
+
+    def _said_here(self, fact: Fact, *, same: bool = False) -> int | None:
+        """The index of what this pass already says, by the same speaker, in the same slot (or of the same value)."""
+        word = self.words[fact.relation]
+        for index in range(len(self.facts) - 1, -1, -1):
+            other, change = self.facts[index]
+            if change in ("ended", "hearsay", "withdrawn") or other.speaker.key != fact.speaker.key:
+                continue
+            if other.subject.key != fact.subject.key or other.relation != fact.relation:
+                continue
+            if _same_value(other.value, fact.value):
+                return index if same else None
+            if same or word.values == "many":
+                continue
+            if word.values == "one" or _kind(other.value) == _kind(fact.value):
+                return index
+        return None
+
+    # takebacks
+
+    def _take_back(self, taken: Takeback) -> None:
+        index = self._meant(taken)
+        if index is not None:
+            fact, change = self.facts[index]
+            if taken.instead is None:
+                del self.facts[index]
+            else:
+                fitted = self._fitted(replace(fact, msg=taken.msg, value=_instead(fact.value, taken.instead)))
+                if fitted is not None:
+                    self.facts[index] = (fitted, change)
+            return
+        if taken.value is None:
+            return
+        claims = [
+            claim
+            for claim in self.known
+            if self._by_speaker(claim, taken.speaker)
+            and claim.standing in _ALIVE
+            and fold(claim.object.name) == fold(taken.value)
+            and claim.predicate in self.words
+        ]
+        if len(claims) == 1:
+            self._revise(claims[0], taken)
+
+    def _meant(self, taken: Takeback) -> int | None:
+        for index in range(len(self.facts) - 1, -1, -1):
+            fact, change = self.facts[index]
+            if fact.speaker.key != taken.speaker.key or change in ("hearsay", "ended"):
+                continue
+            name = fact.value.name if isinstance(fact.value, Thing) else str(fact.value)
+            if taken.value is None and taken.instead is not None and not _may_stand_for(fact.value, taken.instead):
+                continue
+            if taken.value is None or fold(name) == fold(taken.value):
+                return index
+        return None
+
+    def _revise(self, claim: KnownClaim, taken: Takeback) -> None:
+        """A correction, or a withdrawal, of a claim on record."""
+        subject = thing_of(claim.subject)
+        held: Value = claim.object.name if claim.object.type is None else thing_of(claim.object)
+        value = held if taken.instead is None else _instead(held, taken.instead)
+        change: Change = "withdrawn" if taken.instead is None else "correction"
+        fact = self._fitted(Fact(taken.msg, taken.speaker, subject, claim.predicate, value))
+        if fact is None:
+            return
+        if change == "correction" and self.words[claim.predicate].values == "many":
+            self.facts.append((replace(fact, value=held), "withdrawn"))
+            change = "stated"
+        self.facts.append((fact, change))
+
+    # the other lists
+
+    def _event(self, took: Took) -> None:
+        settled = self._settled(took)
+        if settled is not None:
+            self.promises.append(settled)
+        elif not any(event.what == took.what for event in self.events):
+            self.events.append(
+                Happening(
+                    took.msg, took.what[:400], took.on, tuple(_name(thing, took.speaker) for thing in took.who[:16])
+                )
+            )
+
+    def _settled(self, took: Took) -> Promise | None:
+        """The open commitment that this was, when there is exactly one."""
+        status: Literal["fulfilled", "cancelled"] = "cancelled" if took.verb == "cancel" else "fulfilled"
+        meant = [known for known in self.turn.commitments if _settles(took, known)]
+        if len(meant) != 1:
+            return None
+        who = _name(took.who[0], took.speaker)
+        return Promise(took.msg, f"{meant[0].id} {meant[0].summary}"[:400], who, status=status)
+
+    def _promise(self, owed: Owed) -> None:
+        promise = Promise(
+            owed.msg,
+            owed.what[:400],
+            _name(owed.who, owed.speaker),
+            _name(owed.to, owed.speaker) if owed.to else None,
+            owed.due,
+        )
+        if not any((other.what, other.who) == (promise.what, promise.who) for other in self.promises):
+            self.promises.append(promise)
+
+    def document(self, reading: Reading) -> RememberDocument:
+        claims = [_claim(fact, change) for fact, change in self.facts]
+        lists = (claims, self.events, self.promises, self.rules, self.wishes)
+        left = sum(max(0, len(items) - MAX_ITEMS) for items in lists)
+        return RememberDocument(
+            tuple(claims[:MAX_ITEMS]),
+            tuple(self.events[:MAX_ITEMS]),
+            tuple(self.promises[:MAX_ITEMS]),
+            tuple(self.rules[:MAX_ITEMS]),
+            tuple(self.wishes[:MAX_ITEMS]),
+            done=True,
+            summary=_summary(lists, reading, left),
+        )
+
+
+_ALIVE = ("accepted", "disputed", "hearsay", "planned")
+
+
+def _is(element_id: str | None, name: str, thing: Thing) -> bool:
+    return element_id == thing.id if thing.id and element_id else fold(name) == fold(thing.name)
+
+
+def _same(one: Fact, other: Fact) -> bool:
+    return (
+        one.speaker.key == other.speaker.key
+        and one.subject.key == other.subject.key
+        and one.relation == other.relation
+        and _same_value(one.value, other.value)
+    )
+
+
+def _same_value(one: Value, other: Value) -> bool:
+    if isinstance(one, Thing) and isinstance(other, Thing):
+        return one.key == other.key or fold(one.name) == fold(other.name)
+    return one == other
+
+
+def _kind(value: Value) -> str | None:
+    return value.type if isinstance(value, Thing) else None
+
+
+def _instead(held: Value, said: str) -> Value:
+    """The value that takes another's place, of the same type."""
+    if isinstance(held, Thing):
+        return Thing(said, held.type)
+    return int(said) if isinstance(held, int) and said.isdecimal() else said
+
+
+def _may_stand_for(held: Value, said: str) -> bool:
+    """Whether a word can be a value where another stood: names for names, figures for figures."""
+    old = held.name if isinstance(held, Thing) else str(held)
+    if any(char.isdigit() for char in old) != any(char.isdigit() for char in said):
+        return False
+    return old[:1].isupper() == said[:1].isupper()
+
+
+def _settles(took: Took, known: KnownCommitment) -> bool:
+    """Whether what was done is what was owed: the same person, the same deed, most of the same words."""
+    if known.status not in ("pending", "blocked") or known.who is None or not took.who:
+        return False
+    if not _is(known.who.id, known.who.name, took.who[0]):
+        return False
+    owed, done = words(known.summary), set(words(took.what))
+    content = [word for word in owed if len(word) > 3 and word != took.verb]
+    if not content or (took.verb and took.verb != "cancel" and owed[0] != took.verb):
+        return False
+    return sum(word in done for word in content) >= max(1, round(0.7 * len(content)))
+
+
+def _claim(fact: Fact, change: Change) -> Claim:
+    subject_type = fact.subject.type if fact.subject.id is None else None
+    subject = _name(fact.subject, fact.speaker)
+    if isinstance(fact.value, Thing):
+        return Claim(
+            fact.msg,
+            subject,
+            fact.relation,
+            object=_name(fact.value, fact.speaker),
+            subject_type=None if subject == "I" else subject_type,
+            object_type=fact.value.type if fact.value.id is None and fact.value.key != fact.speaker.key else None,
+            change=change,
+            since=fact.since,
+            until=fact.until,
+        )
+    return Claim(
+        fact.msg,
+        subject,
+        fact.relation,
+        text=fact.value,
+        subject_type=None if subject == "I" else subject_type,
+        change=change,
+        since=fact.since,
+        until=fact.until,
+    )
+
+
+def _name(thing: Thing, speaker: Thing) -> str:
+    """How the document calls a thing: I, its id, else its name."""
+    return "I" if thing.key == speaker.key else thing.id or thing.name
+
+
+def _summary(lists: Sequence[Sequence[object]], reading: Reading, left: int) -> str:
+    counts = [_count(len(items), one, many) for items, (one, many) in zip(lists, _NOUNS, strict=True) if items]
+    said = [f"Kept {_and(counts)}." if counts else "Nothing worth keeping."]
+    if reading.ordered:
+        said.append(f"Not followed: orders in message {_numbers(reading.ordered)}.")
+    if reading.secrets:
+        said.append(f"Not kept: credentials in message {_numbers(reading.secrets)}.")
+    if reading.cut:
+        said.append(f"Not read to the end: message {_numbers(reading.cut)}.")
+    if left:
+        said.append(f"{left} more than fit were left out.")
+    return " ".join(said)[:600]
+
+
+_NOUNS = (("claim", "claims"), ("event", "events"), ("promise", "promises"), ("rule", "rules"), ("request", "requests"))
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return ", ".join(parts[:-1]) + f" and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _numbers(found: Sequence[int]) -> str:
+    return ", ".join(str(number) for number in dict.fromkeys(found))

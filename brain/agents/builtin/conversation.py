@@ -1,0 +1,98 @@
+"""A whole conversation read into statements, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from brain.agents.builtin.cast import Cast, thing_of
+from brain.agents.builtin.chinese.reader import ChineseReader
+from brain.agents.builtin.english.reader import EnglishReader
+from brain.agents.builtin.facts import Fact, Owed, Reading, Statement
+from brain.agents.builtin.orders import is_order, is_transcript
+from brain.agents.builtin.secrets import looks_secret
+from brain.agents.builtin.text import READ_LIMIT, Sentence, sentences, spoken_lines
+from brain.agents.builtin.when import moment_of
+from brain.agents.turns import DossierEntry, Line
+
+MAX_SENTENCES = 400
+"""Sentences read of one message; a longer one is a document, not speech."""
+
+
+class _Reader(Protocol):
+    def read(self, sentence: Sentence) -> tuple[list[Statement], bool]: ...
+
+
+def read_conversation(lines: Sequence[Line], dossier: Sequence[DossierEntry]) -> Reading:
+    """What the citable messages say.
+
+    Lines of the system and of tools are no speech, and an agent's words bind only the agent: of those, promises with a
+    day are kept.
+    """
+    cast = Cast.of(dossier, [line.speaker for line in lines if line.role in ("user", "assistant")])
+    speakers = {
+        line.speaker.id or line.speaker.name: line.speaker for line in lines if line.role in ("user", "assistant")
+    }
+    reading = Reading()
+    for line in lines:
+        if line.role not in ("user", "assistant"):
+            continue
+        cast.speaker = thing_of(line.speaker)
+        others = [ref for key, ref in speakers.items() if key != (line.speaker.id or line.speaker.name)]
+        cast.addressee = thing_of(others[0]) if len(others) == 1 else None
+        cast.next_sentence(new_message=True)
+        found = _of_line(line, cast, reading)
+        if line.number is None:
+            continue
+        if line.is_agent:
+            found = [item for item in found if isinstance(item, Owed) and item.due and item.who.key == cast.speaker.key]
+        reading.statements += found
+    return reading
+
+
+def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
+    number = line.number or 0
+    if len(line.text) > READ_LIMIT:
+        reading.cut.append(number)
+    moment = moment_of(line.observed_at)
+    readers: dict[str, _Reader] = {
+        "en": EnglishReader(number, moment, cast),
+        "zh": ChineseReader(number, moment, cast),
+    }
+    found: list[Statement] = []
+    before = 0
+    for count, sentence in enumerate(_sentences(line.text)):
+        if count >= MAX_SENTENCES:
+            reading.cut.append(number)
+            break
+        if is_order(sentence.text) or any(is_order(quote) for quote in sentence.quotes):
+            reading.ordered.append(number)
+            continue
+        cast.next_sentence()
+        said, is_joke = readers[sentence.language].read(sentence)
+        if is_joke:
+            found = found[:before]
+            continue
+        before = len(found)
+        for item in said:
+            if _holds_secret(item):
+                reading.secrets.append(number)
+            else:
+                found.append(item)
+    return found
+
+
+def _sentences(text: str) -> list[Sentence]:
+    """The sentences somebody speaks in their own name: pasted transcripts are left out line by line."""
+    head = text[:READ_LIMIT]
+    lines = spoken_lines(head)
+    if any(is_transcript(line) for line in lines):
+        head = "\n".join(line for line in lines if not is_transcript(line))
+    return sentences(head)
+
+
+def _holds_secret(item: Statement) -> bool:
+    if isinstance(item, Fact):
+        value = item.value if isinstance(item.value, str) else getattr(item.value, "name", "")
+        return looks_secret(value) and item.relation not in ("email", "phone", "address")
+    return False
