@@ -27,6 +27,7 @@ _MODES: dict[str, tuple[Mode, Stance]] = {
     "stated": ("stated", "support"),
     "new": ("stated", "support"),
     "correction": ("stated", "support"),
+    "denied": ("stated", "reject"),
     "hearsay": ("stated", "uncertain"),
     "inferred": ("inferred", "support"),
 }

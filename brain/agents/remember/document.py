@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
-Change: TypeAlias = Literal["stated", "new", "ended", "correction", "withdrawn", "hearsay", "inferred"]
+Change: TypeAlias = Literal["stated", "new", "ended", "correction", "withdrawn", "denied", "hearsay", "inferred"]
 """What a claim does to what is already known.
 
 stated      the speaker says it is so, nothing about a change
@@ -17,6 +17,7 @@ new         the world changed: it is so from `since` (or from the message) on; f
 ended       it was so and is no longer, from `until` (or the message) on
 correction  the speaker was wrong before: this takes the place of their earlier claim, for the same world time
 withdrawn   the speaker takes an earlier claim back and puts nothing in its place
+denied      the speaker says that what others claim is not so
 hearsay     the speaker passes on what somebody else said
 inferred    nobody said it; it follows from what was said (claimed by this Brain itself)
 """

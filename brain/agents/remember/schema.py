@@ -46,7 +46,7 @@ REMEMBER_SCHEMA: dict[str, Any] = {
                 "object_type": _text("type of an object memory does not hold yet", 64),
                 "by": _text("who claims it, only when it is not the speaker", 200),
                 "change": {
-                    "enum": ["stated", "new", "ended", "correction", "withdrawn", "hearsay", "inferred"],
+                    "enum": ["stated", "new", "ended", "correction", "withdrawn", "denied", "hearsay", "inferred"],
                     "description": "what this does to what is known; default stated",
                 },
                 "since": _text(_DATE, 32),
