@@ -94,7 +94,7 @@ class Door:
         if writes or defines:
             writing = self.begin_writing()
             session = writing.session
-            if writes:
+            if writes and writing.ingest is not None:
                 request["ingest"] = writing.ingest
             execution = {"mode": "sequence" if len(commands) > 1 else "independent"}
             if not is_trial:
@@ -125,10 +125,13 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """What every write of a pass carries; `bindings` are those that exist only once the speakers are stored."""
+    """What every write of a pass carries; `bindings` are those that exist only once the speakers are stored.
+
+    ingest  the messages to capture, None in a pass that has none
+    """
 
     session: Session
-    ingest: Mapping[str, Any]
+    ingest: Mapping[str, Any] | None
     bindings: Mapping[str, Json]
 
 

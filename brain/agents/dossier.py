@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brain.agents.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
 from brain.agents.reading import Query, Reading, ref_id
 from brain.agents.standing import Testimony, first_instant, spoken, weigh
 from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref, Vocabulary
+from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
 

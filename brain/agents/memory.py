@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from brain.agents.dossier import entity_of
-from brain.agents.names import fold, key_for
 from brain.agents.reading import Query, Reading
 from brain.agents.remember.ground import SlotClaim
 from brain.agents.remember.things import Thing
 from brain.agents.turns import PredicateWord, Vocabulary
 from brain.agents.words import nearest
+from brain.names import fold, key_for
 from brain.store.base import ElementId
 
 _CALLED = 40

@@ -18,7 +18,6 @@ from brain.agents.execute import ExecuteKipReadonly
 from brain.agents.jobs import Citation, Place, RecallJob, RecallResult, RunResult
 from brain.agents.loop import Budget, run_loop
 from brain.agents.model import Usage
-from brain.agents.names import fold, occurs
 from brain.agents.prompts import system_prompt
 from brain.agents.reading import ReadFailed, Reading
 from brain.agents.recollection import recall_turn
@@ -29,6 +28,7 @@ from brain.agents.turns import KnownClaim, RecallTurn
 from brain.gate.gate import reader_session
 from brain.kip import ast
 from brain.kip.context import Outcome
+from brain.names import fold, occurs
 from brain.store.base import ElementId
 from brain.times import timestamp
 

@@ -17,13 +17,13 @@ from brain.agents.dossier import (
     read_commitments,
 )
 from brain.agents.jobs import RecallJob
-from brain.agents.names import worth_searching
 from brain.agents.reading import Query, Reading
 from brain.agents.telling import fitted
 from brain.agents.texts import clean, one_line
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref
 from brain.agents.words import read_vocabulary
 from brain.gate.facts import PERSON
+from brain.names import worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
 

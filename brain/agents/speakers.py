@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from brain.agents.dossier import Entity, entity_of
 from brain.agents.jobs import FormationJob, Said
-from brain.agents.names import fold, key_for
 from brain.agents.reading import Reading
 from brain.agents.texts import one_line
 from brain.gate.facts import PERSON, Speaker
+from brain.names import fold, key_for
 from brain.store.base import ElementId
 
 _NAME = 200

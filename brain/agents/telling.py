@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brain.agents.prompts import estimated_tokens
-from brain.agents.texts import block, one_line
+from brain.agents.texts import block, clean, one_line
+from brain.agents.tools import compact
 from brain.agents.turns import (
     DossierEntry,
     FormationTurn,
@@ -14,6 +15,7 @@ from brain.agents.turns import (
     KnownCommitment,
     KnownEvent,
     Line,
+    MaintenanceTurn,
     RecallTurn,
     Ref,
 )
@@ -21,6 +23,7 @@ from brain.agents.turns import (
 DOSSIER_TOKENS = 1_200
 _NAME = 120
 _VALUE = 200
+_MEMBER = 4_000
 
 
 def formation_text(turn: FormationTurn) -> str:
@@ -52,6 +55,15 @@ def recall_text(turn: RecallTurn) -> str:
         block("question", [f"> {turn.question}"]),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def maintenance_text(turn: MaintenanceTurn, self_id: str) -> str:
+    """The user turn of Maintenance: the assessment, one member a line."""
+    lines = [f"- {name}: {clean(compact(value), _MEMBER)}" for name, value in turn.assessment.items()]
+    head = (
+        f"A {turn.scope} cycle, started by {one_line(turn.trigger, 40)}. This Brain is {self_id}. It is now {turn.now}."
+    )
+    return f"{head}\n\n{block('assessment', lines)}"
 
 
 def message_line(line: Line) -> str:

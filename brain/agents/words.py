@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from brain.agents.names import words
 from brain.agents.reading import Query, Reading
 from brain.agents.texts import one_line
 from brain.agents.turns import PredicateWord, TypeWord, Vocabulary
+from brain.names import words
 
 MEANING = 90
 """Characters of a meaning in a prompt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brain.agents.names import are_alike, fold, key_for, occurs, spelled_alike, words, worth_searching
+from brain.names import are_alike, fold, key_for, occurs, spelled_alike, words, worth_searching
 
 
 @pytest.mark.parametrize(

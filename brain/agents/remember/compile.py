@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from brain.agents.names import fold
 from brain.agents.remember.block import Block
 from brain.agents.remember.claims import compile_claims
 from brain.agents.remember.document import NewPredicate
@@ -16,6 +15,7 @@ from brain.agents.remember.ground import Ground
 from brain.agents.remember.others import OtherPiece, compile_commitment, compile_event, compile_rule, compile_wish
 from brain.agents.remember.parse import Parsed, Placed
 from brain.agents.turns import PredicateWord, TypeWord, Vocabulary
+from brain.names import fold
 
 Item = TypeVar("Item")
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brain.agents.names import words
 from brain.agents.remember.block import Block
 from brain.agents.remember.dates import Span, read_date
 from brain.agents.remember.document import Happening, Promise, Rule, Wish
@@ -15,6 +14,7 @@ from brain.agents.remember.faults import Wrong
 from brain.agents.remember.ground import Ground, Message
 from brain.agents.remember.things import PERSON, Thing
 from brain.agents.turns import KnownCommitment
+from brain.names import words
 from brain.store.base import ElementId
 
 _ID = re.compile(r"\bC-[1-9][0-9]*\b", re.ASCII)

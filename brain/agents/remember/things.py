@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from brain.agents.names import are_alike, fold, key_for, words
 from brain.agents.remember.faults import Wrong
 from brain.agents.turns import Vocabulary
 from brain.ids import is_element_id
+from brain.names import are_alike, fold, key_for, words
 from brain.store.base import ElementId
 
 SELVES = frozenset({"i", "me", "my", "mine", "myself", "我", "我自己", "本人", "俺"})

@@ -1,0 +1,110 @@
+"""What maintenance should look at: doubles, conflicts, waiting tasks, backlog, the use of words. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from brain.names import fold
+from brain.store.base import ElementId
+from brain.times import timestamp
+from brain.upkeep.parts import Work
+
+_PEOPLE, _DOUBLES, _CONFLICTS, _TASKS, _STALE = 5_000, 20, 20, 50, 20
+_DAY_MS = 24 * 3_600_000
+
+
+def doubles(work: Work) -> list[dict[str, Any]]:
+    """People of one name under several ids, oldest first: to be looked at, never merged on their names alone."""
+    rows = work.read(f'FIND(?p.id, ?p.name) WHERE {{ ?p {{type: "Person"}} }} LIMIT {_PEOPLE}')
+    named: dict[str, list[ElementId]] = {}
+    for element_id, name in rows:
+        if name and not name.startswith("unnamed "):
+            named.setdefault(fold(name), []).append(element_id)
+    return [{"name": name, "ids": ids} for name, ids in named.items() if len(ids) > 1][:_DOUBLES]
+
+
+def conflicts(work: Work, propositions: Sequence[ElementId]) -> list[dict[str, Any]]:
+    """Recently claimed propositions that people contradict each other about."""
+    found: list[dict[str, Any]] = []
+    for proposition in propositions:
+        rows = work.read("FIND(?p.predicate_ref, ?b) WHERE { ?p PROPOSITION (id: :id) ?b BELIEF (?p) }", id=proposition)
+        for predicate, belief in rows:
+            if belief["status"] == "contested" and len(found) < _CONFLICTS:
+                found.append(
+                    {
+                        "proposition": proposition,
+                        "predicate": str(predicate).rpartition("/")[2],
+                        "for": belief["support"]["assertion_ids"],
+                        "against": belief["opposition"]["assertion_ids"],
+                        "rivals": belief.get("conflict_refs") or [],
+                    }
+                )
+    return found
+
+
+def waiting_tasks(work: Work) -> list[dict[str, Any]]:
+    """Pending SleepTasks, oldest first."""
+    rows = work.read(
+        'FIND(?t.id, ?t.attributes.task_class, ?t.attributes.summary) WHERE { ?t {type: "SleepTask"} '
+        f'FILTER(?t.attributes.status == "pending") }} LIMIT {_TASKS}'
+    )
+    return [{"id": i, "class": task_class, "what": summary} for i, task_class, summary in rows]
+
+
+def backlog(work: Work, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Events nothing was drawn from yet, and those of them that have grown old."""
+    days = parameters.get("stale_event_threshold_days") or 7
+    unconsolidated = (
+        'FIND(COUNT(?e)) WHERE { ?e {type: "Event"} '
+        'NOT { ?x ACTIVITY {activity_class: "semantic_consolidation"} STRUCTURAL (?x, "inputs", ?e) } %s}'
+    )
+    older = timestamp(work.now_ms - days * _DAY_MS)
+    return {
+        "unconsolidated_events": work.read(unconsolidated % "")[0],
+        "stale_events": work.read(unconsolidated % "FILTER(?e._system.created_at < :older) ", older=older)[0],
+        "targets": {
+            "unconsolidated_max_backlog": parameters.get("unconsolidated_max_backlog") or 20,
+            "orphan_max_count": parameters.get("orphan_max_count") or 20,
+            "stale_event_threshold_days": days,
+        },
+    }
+
+
+def archive_candidates(work: Work, parameters: Mapping[str, Any]) -> list[ElementId]:
+    """Old Events whose substance was drawn into something lasting: the only ones a cycle may put away."""
+    days = parameters.get("stale_event_threshold_days") or 7
+    rows = work.read(
+        'FIND(?e.id) WHERE { ?e {type: "Event"} ?x ACTIVITY {activity_class: "semantic_consolidation", '
+        'status: "completed"} STRUCTURAL (?x, "inputs", ?e) FILTER(?e._system.created_at < :older) } '
+        f"LIMIT {_STALE}",
+        older=timestamp(work.now_ms - days * _DAY_MS),
+    )
+    return list(dict.fromkeys(rows))
+
+
+def census(work: Work) -> dict[str, int]:
+    """How many Propositions there are of each predicate in use."""
+    counts = {}
+    for row in work.read("LIST PREDICATES LIMIT 100"):
+        number = work.read("FIND(COUNT(?p)) WHERE { ?p (?s, :predicate, ?o) }", predicate=row["ref"])[0]
+        if number:
+            counts[row["local_name"]] = number
+    return counts
+
+
+def unreviewed_drafts(work: Work) -> int:
+    """Give every drafted word the review task it should have; how many lacked one."""
+    added = 0
+    for command, kind in (("LIST TYPES LIMIT 100", "ConceptType"), ("LIST PREDICATES LIMIT 100", "PredicateType")):
+        for row in work.read(command):
+            if row["package_ref"].startswith("kip://local/draft"):
+                added += work.write(
+                    'CREATE CONCEPT ?t { TYPE "SleepTask" CLIENT KEY :key SET ATTRIBUTES {task_class: "review_schema", '
+                    'status: "pending", summary: :summary, symbol_kind: :kind, symbol_ref: :ref} }',
+                    key=f"review_schema:{kind}:{row['ref']}",
+                    summary=f"Review the draft {row['local_name']}.",
+                    kind=kind,
+                    ref=row["ref"],
+                )
+    return added
