@@ -17,6 +17,12 @@ Seq = int
 Timestamp = str
 """An instant in its protocol spelling."""
 
+_CYCLE_MS = 146_097 * 86_400_000
+"""400 years, after which the calendar repeats."""
+
+_YEAR_1_MS = -62_135_596_800_000
+"""Where Python's calendar begins; the protocol's has the year 0000 before it."""
+
 _SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", re.ASCII)
 
 
@@ -51,16 +57,18 @@ class FixedClock:
 
 def timestamp(ms: int) -> Timestamp:
     """The protocol spelling of `ms` milliseconds since the epoch."""
-    moment = datetime.fromtimestamp(ms // 1000, UTC)
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+    shift = _CYCLE_MS if ms < _YEAR_1_MS else 0
+    moment = datetime.fromtimestamp((ms + shift) // 1000, UTC)
+    return f"{moment.year - shift // _CYCLE_MS * 400:04d}-{moment:%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
 
 
 def milliseconds(text: Timestamp) -> int:
     """Milliseconds since the epoch of a protocol timestamp; ValueError when it is not one."""
     if not is_timestamp(text):
         raise ValueError(f"not a protocol timestamp: {text!r}")
-    moment = datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC)
-    return int(moment.timestamp()) * 1000 + int(text[20:23])
+    moment = _calendar(text).replace(tzinfo=UTC)
+    shift = _CYCLE_MS if text.startswith("0000") else 0
+    return int(moment.timestamp()) * 1000 + int(text[20:23]) - shift
 
 
 def is_timestamp(text: str) -> bool:
@@ -68,7 +76,14 @@ def is_timestamp(text: str) -> bool:
     if not _SHAPE.fullmatch(text):
         return False
     try:
-        datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007 - only the calendar is checked
+        _calendar(text)
     except ValueError:
         return False
     return True
+
+
+def _calendar(text: Timestamp) -> datetime:
+    """The date and time of day, without its zone; the year 0000, which Python has not, reads as 0400."""
+    if text.startswith("0000"):
+        text = f"0400{text[4:]}"
+    return datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")  # noqa: DTZ007 - UTC by its spelling

@@ -72,7 +72,7 @@ def record(
         "space_seq": ledger.seq,
         "tx_id": ledger.tx_id,
         "committed_at": run.now,
-        "transaction_class": "cognitive",
+        "transaction_class": receipt["transaction_class"],
         "schema_environment_version": environment_version,
         "changes": list(changes),
         "extensions": {"anda/transition": {"snapshot_seq": tx.seq, "status": "committed"}},
@@ -127,7 +127,7 @@ def _outline(
     return {
         "space_id": run.space_uri,
         "snapshot_seq": seq,
-        "transaction_class": "cognitive",
+        "transaction_class": "governance" if controls and not changes else "cognitive",
         "request_digest": request_digest,
         "semantic_plan_digest": digest({"changes": list(changes), "controls": sorted(controls)}),
         "schema_environment_version": environment_version,

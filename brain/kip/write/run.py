@@ -275,8 +275,9 @@ def _answer(work: Workspace, steps: Sequence[Step[Any]], write_set: WriteSet) ->
     """Changes and handles; how many targets a sweep left as they were, when that is not plain from the changes."""
     result: dict[str, Any] = {"changes": write_set.changes, "handles": dict(sorted(work.handles.items()))}
     counted: dict[str, int] = {}
-    if work.matched is not None:
-        counted = {"matched": work.matched, "updated": len(write_set.changes)}
+    if work.swept is not None:
+        changed = {entry["id"] for entry in write_set.changes}
+        counted = {"matched": len(work.swept), "updated": len(work.swept & changed)}
         if len(steps) == 1 and counted["matched"] != counted["updated"]:
             result |= counted
     return Answer(result, warnings=tuple(work.warnings), counted=counted)

@@ -81,7 +81,7 @@ class TargetStep(Step[Clause]):
         target: ast.Target = clause.target
         if isinstance(target, ast.Variable) and self.is_swept(target):
             self.targets = by_number(bound_elements(self.rows, target.name))[:limit]
-            self.work.matched = (self.work.matched or 0) + len(self.targets)
+            self.work.swept = (self.work.swept or set()) | set(self.targets)
         else:
             guarded = where is not None and not self.rows
             element_id = self.name_target(target)

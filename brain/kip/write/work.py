@@ -111,7 +111,7 @@ class Workspace:
         self.guards: dict[ElementId, set[str]] = defaultdict(set)
         self.supplied: dict[ElementId, list[dict[str, Any]]] = defaultdict(list)
         self.warnings: list[dict[str, Any]] = []
-        self.matched: int | None = None
+        self.swept: set[ElementId] | None = None
         self.erasing: set[ElementId] = set()
         self._found: dict[ElementId, Element | None] = {}
         self._client_keys: dict[tuple[Kind, str], ElementId] = {}
