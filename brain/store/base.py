@@ -267,6 +267,13 @@ class Reader(Protocol):
         """Entries of a queue in order."""
         ...
 
+    def due_work(self, queue: str, now_ms: int, *, limit: int | None = None) -> list[Work]:
+        """Entries of a queue in order, without those that wait for a later time: queued and due, or running.
+
+        The cost is that of the entries given and of those that wait before them, not of the queue.
+        """
+        ...
+
     def work_by_id(self, work_id: int) -> Work | None: ...
 
     def lease(self, name: str) -> Lease | None:

@@ -16,6 +16,9 @@ from brain.times import Clock
 
 Row = tuple[Any, ...]
 
+_EVER = 2**62
+"""Later than every time."""
+
 _WORK = "SELECT id, queue, payload, status, not_before, attempts, first_attempt_ms, note FROM work "
 
 
@@ -85,6 +88,18 @@ class StateReader:
             (queue, json_list(statuses if statuses is not None else WorkStatus), -1 if limit is None else limit),
         )
         return [_work(row) for row in rows]
+
+    def due_work(self, queue: str, now_ms: int, *, limit: int | None = None) -> list[Work]:
+        # One statement per status: so each walks its part of the index in order and stops at the limit.
+        rows = [
+            row
+            for status, by in ((WorkStatus.RUNNING, _EVER), (WorkStatus.QUEUED, now_ms))
+            for row in self._rows(
+                _WORK + "WHERE queue = ? AND status = ? AND not_before <= ? ORDER BY id LIMIT ?",
+                (queue, status.value, by, -1 if limit is None else limit),
+            )
+        ]
+        return [_work(row) for row in sorted(rows)[:limit]]
 
     def work_by_id(self, work_id: int) -> Work | None:
         row = self._row(_WORK + "WHERE id = ?", (work_id,))

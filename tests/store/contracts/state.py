@@ -105,6 +105,25 @@ class StateContract:
             assert snapshot.work_by_id(second) is None
             assert [work.id for work in snapshot.work("formation")] == [first, third]
 
+    @pytest.mark.requirement("BR-STORE-020")
+    def test_due_work_leaves_out_what_waits_and_keeps_what_runs(self, space: SpaceStore) -> None:
+        with space.transaction() as transaction:
+            ids = [transaction.enqueue("q", {"n": n}, not_before=n % 3 * 100) for n in range(9)]
+            transaction.enqueue("other", {})
+            transaction.begin_work(ids[5], 0)
+            transaction.update_work(ids[8], status=WorkStatus.DONE)
+        with space.snapshot() as snapshot:
+
+            def due(now_ms: int, limit: int | None = None) -> list[int]:
+                return [ids.index(work.id) for work in snapshot.due_work("q", now_ms, limit=limit)]
+
+            assert due(0) == [0, 3, 5, 6]
+            assert due(0, 3) == [0, 3, 5]
+            assert due(99, 0) == []
+            assert due(100) == [0, 1, 3, 4, 5, 6, 7]
+            assert due(200) == [0, 1, 2, 3, 4, 5, 6, 7]
+            assert snapshot.due_work("nothing", 200) == []
+
     def test_a_deleted_entry_never_gives_its_id_to_another(self, space: SpaceStore) -> None:
         with space.transaction() as transaction:
             first = transaction.enqueue("q", {})
