@@ -1,4 +1,4 @@
-"""The `remember` tool as a model sees it: its description and JSON Schema (about 900 tokens with descriptions)."""
+"""The `remember` tool as a model sees it: its description and JSON Schema; lengths are checked when it is read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _DATE = "date as precisely as said: 2024, 2024-03, 2024-03-20 or 2024-03-20T15:0
 _MSG = {"type": "integer", "minimum": 1, "description": "number of the message that says it"}
 
 
-def _text(description: str, most: int = 400) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most, "description": description}
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
 
 
 def _items(properties: dict[str, Any], *required: str) -> dict[str, Any]:
@@ -38,19 +38,19 @@ REMEMBER_SCHEMA: dict[str, Any] = {
         "claims": _items(
             {
                 "msg": _MSG,
-                "subject": _text("a name, a dossier id, or I for the speaker", 200),
-                "subject_type": _text("type of a subject memory does not hold yet", 64),
-                "predicate": _text("a predicate of the vocabulary or of new_predicates", 64),
-                "object": _text("the thing meant: a name, a dossier id, or I", 200),
+                "subject": _text("a name, a dossier id, or I for the speaker"),
+                "subject_type": _text("type of a subject memory does not hold yet"),
+                "predicate": _text("a predicate of the vocabulary or of new_predicates"),
+                "object": _text("the thing meant: a name, a dossier id, or I"),
                 "text": {"type": ["string", "number", "boolean"], "description": "a plain value instead of object"},
-                "object_type": _text("type of an object memory does not hold yet", 64),
-                "by": _text("who claims it, only when it is not the speaker", 200),
+                "object_type": _text("type of an object memory does not hold yet"),
+                "by": _text("who claims it, only when it is not the speaker"),
                 "change": {
                     "enum": ["stated", "new", "ended", "correction", "withdrawn", "denied", "hearsay", "inferred"],
                     "description": "what this does to what is known; default stated",
                 },
-                "since": _text(_DATE, 32),
-                "until": _text(_DATE, 32),
+                "since": _text(_DATE),
+                "until": _text(_DATE),
             },
             "msg",
             "subject",
@@ -60,8 +60,8 @@ REMEMBER_SCHEMA: dict[str, Any] = {
             {
                 "msg": _MSG,
                 "what": _text("one sentence"),
-                "on": _text(_DATE, 32),
-                "who": {"type": "array", "maxItems": 16, "items": {"type": "string", "maxLength": 200}},
+                "on": _text(_DATE),
+                "who": {"type": "array", "maxItems": 16, "items": {"type": "string"}},
             },
             "msg",
             "what",
@@ -70,9 +70,9 @@ REMEMBER_SCHEMA: dict[str, Any] = {
             {
                 "msg": _MSG,
                 "what": _text("what is owed"),
-                "who": _text("who owes it", 200),
-                "to": _text("to whom", 200),
-                "due": _text(_DATE, 32),
+                "who": _text("who owes it"),
+                "to": _text("to whom"),
+                "due": _text(_DATE),
                 "status": {"enum": ["pending", "fulfilled", "cancelled", "blocked"]},
             },
             "msg",
@@ -92,10 +92,10 @@ REMEMBER_SCHEMA: dict[str, Any] = {
         ),
         "new_predicates": _items(
             {
-                "name": _text("snake_case verb phrase", 64),
-                "meaning": _text("one sentence", 200),
-                "subject": _text("type name", 64),
-                "object": _text("type name, or text", 64),
+                "name": _text("snake_case verb phrase"),
+                "meaning": _text("one sentence"),
+                "subject": _text("type name"),
+                "object": _text("type name, or text"),
                 "values": {"enum": ["one", "many", "one_per_type"], "description": "values true at one time"},
             },
             "name",
@@ -105,7 +105,7 @@ REMEMBER_SCHEMA: dict[str, Any] = {
             "values",
         ),
         "done": {"type": "boolean", "description": "true when nothing is left to do"},
-        "summary": _text("one sentence on what was kept and what was not", 600),
+        "summary": _text("one sentence on what was kept and what was not"),
     },
     "required": ["done", "summary"],
     "additionalProperties": False,
