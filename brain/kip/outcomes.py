@@ -14,7 +14,8 @@ from brain import errors
 from brain.ids import digest
 from brain.kip import govern
 from brain.kip.context import Limits, Session
-from brain.store.base import Document, Reader, Seq, Transaction
+from brain.store.base import Document, Reader, Transaction
+from brain.times import Seq
 
 _OUTCOMES = "kip.outcome"
 _MARKS = "kip.outcome.mark"

@@ -73,7 +73,10 @@ def stamp(
     system["updated_at"] = now
     system["updated_tx"] = tx_id
     system["space_seq"] = seq
-    system["plane_versions"] = _plane_versions(old, body, before.get("plane_versions", {}), environment.local_name)
+    counters = before.get("plane_versions", {})
+    if original is None or system["state"] != "tombstoned":
+        counters = _plane_versions(old, body, counters, environment.local_name)
+    system["plane_versions"] = counters
     return Element(body["id"], Kind(body["kind"]), {**body, "_system": system})
 
 
@@ -137,6 +140,8 @@ def _touched(old: Mapping[str, Any], new: Mapping[str, Any], local_name: LocalNa
     """Names of what differs (decision D-33)."""
     if old["_system"]["state"] != new["_system"]["state"]:
         yield "state"
+        if new["_system"]["state"] == "tombstoned":
+            return
     if not same(old.get("retention", NO_VALUE), new.get("retention", NO_VALUE)):
         yield "retention"
     for name in _differing(old.get("attributes", {}), new.get("attributes", {})):

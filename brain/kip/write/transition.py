@@ -22,6 +22,20 @@ STORAGE_STATES = frozenset({"archived", "tombstoned"})
 REPLACED_STATES: Mapping[str, Kind] = {"corrected": Kind.EVIDENCE, "superseded": Kind.ASSERTION}
 """Moves that name their successor with BY, and the kind both have."""
 
+_ENVELOPE = frozenset({"_system", "governance", "id", "kind", "retention", "space_id"})
+_REMAINS: Mapping[Kind, frozenset[str]] = {
+    Kind.ACTIVITY: frozenset({"activity_class", "associated_actors", "inputs", "outputs", "status", "structural"}),
+    Kind.ASSERTION: frozenset(
+        {"asserted_at", "asserted_by", "context_refs", "evidence", "lifecycle", "mode", "proposition", "stance"}
+    ),
+    Kind.CONCEPT: frozenset({"canonical_id", "key", "merged_into", "schema_ref", "structural"}),
+    Kind.EVIDENCE: frozenset(
+        {"content_digest", "evidence_class", "generated_by", "lifecycle", "observed_at", "source"}
+    ),
+    Kind.PROPOSITION: frozenset({"object", "predicate_ref", "subject"}),
+}
+"""What stays readable of a tombstoned element: its identity and its references. History keeps the rest (§60.2)."""
+
 STATES = ACTIVITY_STATES | STORAGE_STATES | REPLACED_STATES.keys() | {"retracted"}
 
 
@@ -68,6 +82,9 @@ class Transition(TargetStep[ast.Transition]):
         if draft.state not in allowed:
             raise _illegal(draft, draft.state, self.state)
         draft.put(("_system", "state"), self.state)
+        if self.state == "tombstoned":
+            for name in draft.body.keys() - _REMAINS[draft.kind] - _ENVELOPE:
+                del draft.body[name]
 
     def _advance(self, draft: Draft) -> None:
         if draft.kind is not Kind.ACTIVITY or draft.state != "active":

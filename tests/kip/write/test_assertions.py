@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from brain.kip.govern import preset_session
-from tests.kip.conftest import Space
-from tests.kip.write.people import People
+from tests.kip.conftest import Space, fresh
+from tests.kip.write.people import People, cast
 
 requirement = pytest.mark.requirement
 
@@ -211,13 +211,9 @@ SHORT = """ASSERT ?c (:a, "lives_in", :o) {
 
 @requirement("KI-KML-015")
 def test_assert_commits_what_its_long_form_commits(space: Space, people: People, tmp_path: Any) -> None:
-    from tests.kip.conftest import fresh
-
     values = {"a": people.alice, "b": people.bob, "o": people.oslo, "m": people.message}
     short = space.write(SHORT, **values)
     with fresh(tmp_path / "other", space.clock) as other:
-        from tests.kip.write.people import cast
-
         cast(other)
         long = other.write(LONG, **values)
         assert long["changes"] == short["changes"]
@@ -286,8 +282,9 @@ def test_an_unbound_actor_needs_the_permission_to_record_others(space: Space, pe
     maintenance = preset_session("maintenance", principal_id="m", channel="upkeep", actors=[people.bob])
     for text in (
         'ASSERT (:a, "knows", :b) { by: :who, mode: "stated" }',
-        'MUTATE { ENSURE PROPOSITION ?p (:a, "knows", :b) CREATE ASSERTION ?c { SET FIELDS {'
-        'proposition: ?p, asserted_by: :who, stance: "support", mode: "stated"} } }',
+        """MUTATE { ENSURE PROPOSITION ?p (:a, "knows", :b) CREATE ASSERTION ?c {
+             SET FIELDS {proposition: ?p, asserted_by: :who, stance: "support", mode: "stated"}
+        } }""",
     ):
         values = {"a": people.alice, "b": people.bob}
         assert space.refused(text, session=maintenance, who=people.alice, **values) == "NotAuthorized"

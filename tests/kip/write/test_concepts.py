@@ -140,7 +140,7 @@ def test_a_client_key_finds_the_first_creation_and_refuses_another(space: Space)
 def test_a_client_key_remembers_the_creation_and_not_what_became_of_it(space: Space) -> None:
     text = 'CREATE CONCEPT ?c { TYPE "Person" NAME "Casey" CLIENT KEY "k" }'
     made = space.handles(text)["c"]
-    space.write("UPDATE :c SET FIELDS {name: \"Casey B\"}", c=made)
+    space.write('UPDATE :c SET FIELDS {name: "Casey B"}', c=made)
     assert space.answer(text)["status"] == "no_effect"
 
 

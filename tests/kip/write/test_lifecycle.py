@@ -15,7 +15,17 @@ SAME = "no_effect"
 ILLEGAL = "InvalidLifecycleTransition"
 OVER = "ActivityTerminal"
 
-STATES = ("archived", "cancelled", "completed", "corrected", "failed", "retracted", "running", "superseded", "tombstoned")
+STATES = (
+    "archived",
+    "cancelled",
+    "completed",
+    "corrected",
+    "failed",
+    "retracted",
+    "running",
+    "superseded",
+    "tombstoned",
+)
 
 TABLE = {
     "concept": dict.fromkeys(STATES, ILLEGAL) | {"archived": MOVED, "tombstoned": MOVED},
@@ -107,7 +117,7 @@ def test_a_tombstone_does_not_come_back_and_unknown_words_are_no_states(space: S
         'TRANSITION :t TO "superseded"',
         'TRANSITION :t TO "retracted" BY :t',
         'TRANSITION :t TO "archived" SET FIELDS {ended_at: "2026-01-01T00:00:00.000Z"}',
-        'TRANSITION :t TO :state BY :t',
+        "TRANSITION :t TO :state BY :t",
         "TRANSITION :t TO :replaced",
         'TRANSITION :t TO :state SET STRUCTURAL { ("inputs", :t) }',
     ],
@@ -188,9 +198,7 @@ def test_a_correction_takes_the_place_of_the_old_claim(space: Space, people: Peo
 
 @requirement("KI-ASSERT-018", "KI-ASSERT-023", "KI-ERR-037", "KI-KML-018")
 @pytest.mark.parametrize("change", ["actor", "context", "predicate", "subject"])
-def test_a_claim_of_another_actor_slot_or_context_supersedes_nothing(
-    space: Space, people: People, change: str
-) -> None:
+def test_a_claim_of_another_actor_slot_or_context_supersedes_nothing(space: Space, people: People, change: str) -> None:
     old = claim(space, people, "+08:00")
     text = {
         "actor": 'ASSERT (:a, "timezone", "+07:00") { by: :b, mode: "stated" } SUPERSEDING :old',

@@ -21,7 +21,9 @@ def evidence(space: Space, more: str = "", **values: Any) -> Any:
 
 
 @requirement("KI-EVID-001", "KI-EVID-002", "KI-EVID-003", "KI-LEX-025")
-@pytest.mark.parametrize("payload", ["at 2026-01-01T00:00:00Z", "", 7, None, [1, {"x": None}], {"rows": [1, 2], "ok": True}])
+@pytest.mark.parametrize(
+    "payload", ["at 2026-01-01T00:00:00Z", "", 7, None, [1, {"x": None}], {"rows": [1, 2], "ok": True}]
+)
 def test_a_payload_is_kept_inline_as_it_is_with_its_digest(space: Space, payload: Any) -> None:
     body = evidence(space, p=payload)
     assert body["payload"] == {"mode": "inline", "inline": payload}
@@ -204,7 +206,48 @@ BASIS = """CREATE ACTIVITY ?x {
 """A derivation of `:b` from `:a`."""
 
 
-def basis(space: Space, people: People, pin: dict[str, Any], seq: int = 1) -> Any:
-    policy = {"space_id": "kip:space:default", "space_seq": 1, "valid_at": "2026-09-20T00:00:00.000Z"}
+POLICY = {
+    "space_id": "kip:space:default",
+    "snapshot_seq": 1,
+    "schema_environment_version": 1,
+    "identity_version": 0,
+    "policy": {"id": "kip:memory-default", "version": 1},
+    "trust_version": "none",
+    "authorization_view": "view:x",
+    "context_refs": [],
+    "purpose": "consolidation",
+    "risk": "low",
+    "valid_at": "2026-09-20T00:00:00.000Z",
+    "next_invalid_at": None,
+}
+
+
+def derive(space: Space, people: People, pin: dict[str, Any], seq: int = 1) -> Any:
     groups = [{"role": "all_of", "pins": [pin]}]
-    return space.answer(BASIS, a=people.alice, b=people.bob, seq=seq, groups=groups, policy=policy)
+    return space.answer(BASIS, a=people.alice, b=people.bob, seq=seq, groups=groups, policy=POLICY)
+
+
+@requirement("KI-PROFILE-017", "KI-ACT-007", "KI-PROFILE-027")
+def test_pins_name_versions_that_were_there_and_are_never_moved(space: Space, people: People) -> None:
+    space.write("UPDATE :a SET ATTRIBUTES {age: 42}", a=people.alice)
+    answer = derive(space, people, {"id": people.alice, "version": 1, "planes": {"attributes": 1}})
+    assert answer["status"] == "succeeded", answer
+    body = space.element(answer["result"]["handles"]["x"])
+    basis = body["facets"]["kip://profiles/cognitive-memory@2.0.0/DependencyBasis"]
+    assert basis["groups"][0]["pins"][0]["version"] == 1
+    assert body["_system"]["input_versions"] == {people.alice: 2}
+    assert body["_system"]["output_plane_versions"] == {people.bob: {"attributes": 1, "structural": 0}}
+
+
+@requirement("KI-PROFILE-017", "KI-ACT-007")
+@pytest.mark.parametrize(
+    ("pin", "seq"),
+    [
+        ({"id": "C-1", "version": 7}, 1),
+        ({"id": "C-99", "version": 1}, 1),
+        ({"id": "C-1", "version": 1, "planes": {"attributes": 5}}, 1),
+        ({"id": "C-1", "version": 1}, 99),
+    ],
+)
+def test_a_pin_of_what_never_was_is_refused(space: Space, people: People, pin: dict[str, Any], seq: int) -> None:
+    assert derive(space, people, pin, seq)["error"]["code"] == "ConstraintViolation"

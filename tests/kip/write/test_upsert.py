@@ -71,7 +71,9 @@ def test_version_zero_demands_that_the_identity_is_free(space: Space) -> None:
 @requirement("KI-KML-021", "KI-KML-022")
 def test_it_sets_and_unsets_like_update(space: Space, people: People) -> None:
     result = space.write(
-        'UPSERT CONCEPT ?x { MATCH {type: "Person", key: "alice"} UNSET ATTRIBUTES {age} SET ATTRIBUTES {city: "Bergen"} }'
+        """UPSERT CONCEPT ?x {
+          MATCH {type: "Person", key: "alice"} UNSET ATTRIBUTES {age} SET ATTRIBUTES {city: "Bergen"}
+        }"""
     )
     assert result["changes"][0]["touched"] == ["attributes.age", "attributes.city"]
     assert space.element(people.alice)["attributes"] == {"city": "Bergen"}
@@ -79,4 +81,6 @@ def test_it_sets_and_unsets_like_update(space: Space, people: People) -> None:
 
 @requirement("KI-ID-013", "KI-KML-008")
 def test_a_key_whose_holder_differs_from_the_rest_of_match_is_a_conflict(space: Space, people: People) -> None:
-    assert space.refused('UPSERT CONCEPT ?x { MATCH {type: "Person", key: "alice", name: "Zed"} }') == "IdentityConflict"
+    assert (
+        space.refused('UPSERT CONCEPT ?x { MATCH {type: "Person", key: "alice", name: "Zed"} }') == "IdentityConflict"
+    )
