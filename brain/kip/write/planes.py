@@ -74,9 +74,7 @@ def stamp(
     system["updated_tx"] = tx_id
     system["space_seq"] = seq
     counters = before.get("plane_versions", {})
-    if original is None or system["state"] != "tombstoned":
-        counters = _plane_versions(old, body, counters, environment.local_name)
-    system["plane_versions"] = counters
+    system["plane_versions"] = _plane_versions(_comparable(old, body), body, counters, environment.local_name)
     return Element(body["id"], Kind(body["kind"]), {**body, "_system": system})
 
 
@@ -140,8 +138,7 @@ def _touched(old: Mapping[str, Any], new: Mapping[str, Any], local_name: LocalNa
     """Names of what differs (decision D-33)."""
     if old["_system"]["state"] != new["_system"]["state"]:
         yield "state"
-        if new["_system"]["state"] == "tombstoned":
-            return
+    old = _comparable(old, new)
     if not same(old.get("retention", NO_VALUE), new.get("retention", NO_VALUE)):
         yield "retention"
     for name in _differing(old.get("attributes", {}), new.get("attributes", {})):
@@ -160,6 +157,13 @@ def _touched(old: Mapping[str, Any], new: Mapping[str, Any], local_name: LocalNa
             yield f"structural.{name}"
         elif name not in _ENVELOPE | _OTHER_PLANES | tuple_members | {"attributes", "lifecycle", "schema_ref"}:
             yield f"fields.{name}"
+
+
+def _comparable(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The old content to compare with: what a tombstone stopped showing was not written, so it is left out."""
+    if not old or new["_system"]["state"] != "tombstoned" or old["_system"]["state"] == "tombstoned":
+        return old
+    return {name: value for name, value in old.items() if name in new}
 
 
 def _plane_versions(

@@ -55,6 +55,16 @@ def test_a_hold_and_an_expiry_have_permissions_of_their_own(space: Space, people
         assert space.refused(text, a=people.alice, session=session) == "NotAuthorized"
 
 
+@requirement("KI-RETAIN-004", "KI-STRUCT-013", "KI-TX-032")
+def test_a_tombstone_keeps_its_counters_and_still_counts_what_is_written(space: Space, people: People) -> None:
+    block = 'MUTATE { SET RETENTION :a {legal_hold: true} TRANSITION :a TO "tombstoned" }'
+    (entry,) = space.write(block, a=people.alice)["changes"]
+    assert (entry["op"], entry["touched"]) == ("lifecycle", ["retention", "state"])
+    assert (entry["planes"]["attributes"], entry["planes"]["retention"]) == (1, 1)
+    (entry,) = space.write("SET RETENTION :a {legal_hold: false}", a=people.alice)["changes"]
+    assert (entry["touched"], entry["planes"]["retention"]) == (["retention"], 2)
+
+
 # --- purge ------------------------------------------------------------------------------------------------------------
 
 
