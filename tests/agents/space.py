@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,18 @@ from typing import Any
 import anyio
 
 from brain.agents.formation import form
-from brain.agents.jobs import FormationJob, Place, RunResult, Said
+from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RecallJob, RecallResult, RunResult, Said
+from brain.agents.maintenance import maintain
 from brain.agents.model import Model, ModelAnswer, ScriptedModel, ScriptedStep, Usage, call, say
+from brain.agents.recall import recall
 from brain.gate.facts import Attribution
 from brain.kip.context import WriteSet
 from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
-from brain.store.base import ElementId, SpaceStore, Transaction
+from brain.store.base import ElementId, Lease, Snapshot, SpaceStore, Transaction
 from brain.store.sqlite import SqliteStore
 from brain.times import FixedClock, Timestamp, milliseconds, timestamp
+from brain.upkeep.settle import settle
 
 NOW = "2026-06-01T12:00:00.000Z"
 MONDAY = "2026-05-04T09:00:00.000Z"
@@ -40,6 +43,7 @@ class TestSpace:
     conversations: int = 0
     transcripts: list[Sequence[Mapping[str, Any]]] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
+    last_model: Any = None
 
     def place(self, model: Model) -> Place:
         def keep(messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
@@ -69,6 +73,34 @@ class TestSpace:
         scripted = ScriptedModel(list(model)) if isinstance(model, Sequence) else model
         self.last_model = scripted
         return anyio.run(form, self.place(scripted), self.job(*said, **context))
+
+    def recall(self, steps: Sequence[ScriptedStep], query: str, **job: Any) -> RecallResult:
+        """Ask a question, answered by these steps."""
+        self.last_model = ScriptedModel(list(steps))
+        return anyio.run(recall, self.place(self.last_model), RecallJob(query, **job))
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return self.store.snapshot()
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        return self.store.transaction()
+
+    def lease(self, holder: str = "test") -> Lease:
+        """The lease of a pass."""
+        with self.store.transaction() as tx:
+            lease = tx.acquire_lease("pass", holder, ttl_ms=60_000, now_ms=self.clock.now_ms())
+        assert lease is not None
+        return lease
+
+    def settle(self, scope: str = "full", **parameters: Any) -> dict[str, Any]:
+        return dict(settle(self, scope, parameters, self.lease()))
+
+    def maintain(self, steps: Sequence[ScriptedStep], scope: Any = "full", **settlement: Any) -> RunResult:
+        """Run a cycle on what settlement finds, with these members over it."""
+        self.last_model = ScriptedModel(list(steps))
+        found = {**self.settle(scope), **settlement}
+        job = MaintenanceJob(scope, "on_demand", self.conversations, found, lambda _written, _tx: None)
+        return anyio.run(maintain, self.place(self.last_model), job)
 
     def rows(self, command: str, **parameters: Any) -> Any:
         """The rows of a read by the owner."""
