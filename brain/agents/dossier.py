@@ -71,8 +71,8 @@ class Named:
 def find_named(texts: Sequence[str], reading: Reading) -> Named:
     """Look up the names in some texts.
 
-    A Concept is mentioned when one of its names stands in a text as whole words. A Person whose name only resembles a
-    word there is a look-alike. Order is that of search: best first.
+    A Concept is mentioned when one of its names stands in a text as whole words, a Person also by first name. A Person
+    whose first name only sounds like a word there is a look-alike. Order is that of search: best first.
     """
     text = "\n".join(texts)
     folded = fold(text)
@@ -91,9 +91,10 @@ def find_named(texts: Sequence[str], reading: Reading) -> Named:
     for entity in found.values():
         if entity.type in _UNNAMED_TYPES:
             continue
-        if any(occurs(name, folded) for name in entity.names):
+        first = [part for name in entity.names for part in words(name)[:1]] if entity.type == "Person" else []
+        if any(occurs(name, folded) for name in (*entity.names, *first)):
             mentioned.append(entity)
-        elif entity.type == "Person" and any(sound(part) in heard for name in entity.names for part in words(name)[:1]):
+        elif any(sound(part) in heard for part in first):
             alike.append(entity)
     return Named(tuple(mentioned), tuple(alike))
 
