@@ -10,6 +10,7 @@ import pytest
 
 from brain.http.app import PUBLIC_ROUTES
 from brain.http.spaces import ROUTES
+from brain.kip.capabilities import REGISTRY
 from brain.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +82,14 @@ def test_the_top_level_is_what_the_architecture_says() -> None:
         ".env.example",
     ):
         assert (ROOT / name).exists(), name
+
+
+@pytest.mark.requirement("KI-CAP-001", "KI-CAP-002")
+def test_the_coverage_page_says_what_the_engine_says_of_itself() -> None:
+    page = read("docs/kip.md")
+    for name, capability in REGISTRY.items():
+        row = f"| `{name}` | {'yes' if capability.is_supported else 'no'} | {capability.note} |"
+        assert row in page, name
 
 
 def test_links_between_documents_lead_somewhere() -> None:
