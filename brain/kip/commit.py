@@ -9,11 +9,11 @@ from typing import Any
 
 from brain.ids import digest
 from brain.kip import govern
-from brain.kip.context import Run, WriteSet
+from brain.kip.context import Answer, Run, WriteSet
 from brain.kip.write import Ledger
 from brain.kip.write.planes import change_entry
 from brain.kip.write.work import by_number
-from brain.store.base import Commit, Transaction
+from brain.store.base import Commit, SpaceStore, Transaction
 
 _CONTROL_KINDS: Mapping[str, str] = {
     "governance": "authorization",
@@ -42,69 +42,63 @@ def apply(write_set: WriteSet, tx: Transaction, ledger: Ledger) -> None:
         tx.put_control(name, document)
 
 
-def record(
+def finish(
     tx: Transaction,
     run: Run,
     ledger: Ledger,
+    answers: Sequence[Answer],
+    write_set: WriteSet,
     *,
-    changes: Sequence[Mapping[str, Any]],
-    controls: Sequence[str],
     request_digest: str,
-    results: Sequence[Any],
-    environment_version: int,
-    sweep: Mapping[str, int],
+    dry_run: bool,
 ) -> dict[str, Any]:
-    """Write the transaction's Commit Record and envelope, and give its receipt."""
-    summary = {**Counter(str(entry["op"]) for entry in changes), **sweep}
-    receipt = {
-        **_outline(run, tx.seq, request_digest, changes, controls, environment_version),
-        "status": "committed",
-        "tx_id": ledger.tx_id,
-        "space_seq": ledger.seq,
-        "committed_at": run.now,
-        "change_summary": summary,
-        "result_digest": digest(list(results)),
+    """The receipt of a transaction whose writes are applied, recorded when it changed something and is no dry run."""
+    sweep = _sweep(answers)
+    version = environment_after(write_set, run)
+    outline = _outline(run, tx.seq, request_digest, write_set, version)
+    if dry_run or not (write_set.changes or write_set.controls):
+        return _sealed(
+            {
+                **outline,
+                "schema_environment_version": run.environment.version,
+                "status": "no_effect",
+                "tx_id": f"{run.space_uri}#none-{uuid.uuid4().hex}",
+                **({"change_summary": sweep} if sweep else {}),
+            }
+        )
+    receipt = _sealed(
+        {
+            **outline,
+            "status": "committed",
+            "tx_id": ledger.tx_id,
+            "space_seq": ledger.seq,
+            "committed_at": run.now,
+            "change_summary": {**Counter(str(entry["op"]) for entry in write_set.changes), **sweep},
+            "result_digest": digest([answer.result for answer in answers]),
+        }
+    )
+    protected = {
+        "authorization_view": govern.authorization_view(run.session),
+        "permissions": sorted(ledger.asked),
     }
-    receipt["receipt_digest"] = digest(receipt)
-    envelope: dict[str, Any] = {
-        "kip": "2.0",
-        "space_id": run.space_uri,
-        "space_seq": ledger.seq,
-        "tx_id": ledger.tx_id,
-        "committed_at": run.now,
-        "transaction_class": receipt["transaction_class"],
-        "schema_environment_version": environment_version,
-        "changes": list(changes),
-        "extensions": {"anda/transition": {"snapshot_seq": tx.seq, "status": "committed"}},
-    }
-    if controls:
-        envelope["control_changes"] = [
-            {"kind": _CONTROL_KINDS[name], "version": str(ledger.seq)} for name in sorted(controls)
-        ]
-    kept = {
-        **receipt,
-        "governance": {
-            "authorization_view": govern.authorization_view(run.session),
-            "permissions": sorted(ledger.asked),
-        },
-    }
-    tx.record(Commit(ledger.seq, ledger.tx_id, run.now, kept, envelope))
+    envelope = _envelope(tx, run, ledger, write_set, version)
+    tx.record(Commit(ledger.seq, ledger.tx_id, run.now, {**receipt, "governance": protected}, envelope))
     return receipt
 
 
-def no_effect(
-    run: Run, seq: int, request_digest: str, environment_version: int, sweep: Mapping[str, int]
-) -> dict[str, Any]:
-    """The receipt of a write that changed nothing: no sequence, no record (§32.8)."""
-    receipt: dict[str, Any] = {
-        **_outline(run, seq, request_digest, (), (), environment_version),
-        "status": "no_effect",
-        "tx_id": f"{run.space_uri}#none-{uuid.uuid4().hex}",
-    }
-    if sweep:
-        receipt["change_summary"] = dict(sweep)
-    receipt["receipt_digest"] = digest(receipt)
-    return receipt
+def took_place(space: SpaceStore, receipt: Mapping[str, Any]) -> bool:
+    """Whether the commit a receipt tells of is in the Space: for one whose end was an error."""
+    if receipt["status"] != "committed":
+        return False
+    with space.snapshot() as snapshot:
+        found = snapshot.commit_by_tx(receipt["tx_id"])
+    return found is not None and found.record.get("receipt_digest") == receipt["receipt_digest"]
+
+
+def environment_after(write_set: WriteSet, run: Run) -> int:
+    """The environment version once a write set is committed."""
+    schema = write_set.controls.get("schema")
+    return run.environment.version if schema is None else int(schema["version"])
 
 
 def overall_changes(tx: Transaction, run: Run, ledger: Ledger) -> list[dict[str, Any]]:
@@ -116,24 +110,50 @@ def overall_changes(tx: Transaction, run: Run, ledger: Ledger) -> list[dict[str,
     ]
 
 
-def _outline(
-    run: Run,
-    seq: int,
-    request_digest: str,
-    changes: Sequence[Mapping[str, Any]],
-    controls: Sequence[str],
-    environment_version: int,
-) -> dict[str, Any]:
+def _envelope(tx: Transaction, run: Run, ledger: Ledger, write_set: WriteSet, version: int) -> dict[str, Any]:
+    envelope: dict[str, Any] = {
+        "kip": "2.0",
+        "space_id": run.space_uri,
+        "space_seq": ledger.seq,
+        "tx_id": ledger.tx_id,
+        "committed_at": run.now,
+        "transaction_class": "cognitive",
+        "schema_environment_version": version,
+        "changes": write_set.changes,
+        "extensions": {"anda/transition": {"snapshot_seq": tx.seq, "status": "committed"}},
+    }
+    if write_set.controls:
+        envelope["control_changes"] = [
+            {"kind": _CONTROL_KINDS[name], "version": str(ledger.seq)} for name in sorted(write_set.controls)
+        ]
+    return envelope
+
+
+def _outline(run: Run, seq: int, request_digest: str, write_set: WriteSet, version: int) -> dict[str, Any]:
+    plan = {"changes": write_set.changes, "controls": sorted(write_set.controls)}
     return {
         "space_id": run.space_uri,
         "snapshot_seq": seq,
-        "transaction_class": "governance" if controls and not changes else "cognitive",
+        "transaction_class": "cognitive",
         "request_digest": request_digest,
-        "semantic_plan_digest": digest({"changes": list(changes), "controls": sorted(controls)}),
-        "schema_environment_version": environment_version,
+        "semantic_plan_digest": digest(plan),
+        "schema_environment_version": version,
         "origin": {
             "principal_id": run.session.principal_id,
             "actor_binding_id": None,
             "delegation_digest": None,
         },
     }
+
+
+def _sealed(receipt: dict[str, Any]) -> dict[str, Any]:
+    """A receipt with the digest over all of it (§33.2)."""
+    return {**receipt, "receipt_digest": digest(receipt)}
+
+
+def _sweep(answers: Sequence[Answer]) -> dict[str, int]:
+    """`matched` and `updated` of the sweeps among some answers, summed."""
+    counted: Counter[str] = Counter()
+    for answer in answers:
+        counted.update(answer.counted)
+    return dict(counted)

@@ -6,9 +6,9 @@ mark stays for a while, so that a forgotten key can be told from one never sent 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from brain import errors
 from brain.ids import digest
@@ -21,14 +21,13 @@ _OUTCOMES = "kip.outcome"
 _MARKS = "kip.outcome.mark"
 _MARK_RETENTION_MS = 30 * 24 * 3_600_000
 
-Status: TypeAlias = Literal["succeeded", "no_effect"]
-
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A finalized write, as its key remembers it.
 
-    results  per operation, status and result as they were answered; they hold ids and names, never content
+    results  per operation its status, and of a write its result, which holds ids and names; what a read answered is
+             content and is read again
     asked    permissions the write needed
     """
 
@@ -74,25 +73,45 @@ def recall(reader: Reader, session: Session, key: Key, now_ms: int) -> Kept | No
     return None
 
 
-def require_same(kept: Kept, request_digest: str) -> None:
-    """IdempotencyConflict when a key comes with other work than the one it stands for (§34.4)."""
-    if kept.request_digest != request_digest:
-        raise errors.IdempotencyConflict(details={"tx_id": kept.receipt.get("tx_id")})
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """The outcome of one transaction of a request, before it runs and after; without a key it does nothing.
 
+    request_digest  what the request asks for (§34.4)
+    """
 
-def keep(tx: Transaction, session: Session, key: Key, kept: Kept, *, now_ms: int, limits: Limits) -> None:
-    """Remember an outcome in its own transaction."""
-    expires_ms = now_ms + limits.idempotency_retention_ms
-    place = key.stored(session)
-    document: Document = {
-        "request_digest": kept.request_digest,
-        "receipt": kept.receipt,
-        "results": list(kept.results),
-        "asked": list(kept.asked),
-        "expires_ms": expires_ms,
-    }
-    tx.set(_OUTCOMES, place, document, expires_ms=expires_ms)
-    tx.set(_MARKS, place, {"expired_at": expires_ms}, expires_ms=expires_ms + _MARK_RETENTION_MS)
+    session: Session
+    key: Key | None
+    request_digest: str
+    now_ms: int
+    limits: Limits
+
+    def recall(self, tx: Transaction) -> Kept | None:
+        """What was kept for this very request; IdempotencyConflict when the key stands for other work."""
+        if self.key is None:
+            return None
+        kept = recall(tx, self.session, self.key, self.now_ms)
+        if kept is not None and kept.request_digest != self.request_digest:
+            raise errors.IdempotencyConflict(details={"tx_id": kept.receipt.get("tx_id")})
+        return kept
+
+    def keep(
+        self, tx: Transaction, receipt: Mapping[str, Any], results: Iterable[Mapping[str, Any]], asked: Iterable[str]
+    ) -> None:
+        """Remember the outcome in its own transaction."""
+        if self.key is None:
+            return
+        expires_ms = self.now_ms + self.limits.idempotency_retention_ms
+        place = self.key.stored(self.session)
+        document: Document = {
+            "request_digest": self.request_digest,
+            "receipt": receipt,
+            "results": list(results),
+            "asked": sorted(asked),
+            "expires_ms": expires_ms,
+        }
+        tx.set(_OUTCOMES, place, document, expires_ms=expires_ms)
+        tx.set(_MARKS, place, {"expired_at": expires_ms}, expires_ms=expires_ms + _MARK_RETENTION_MS)
 
 
 def transaction_of(reader: Reader, session: Session, key: str, now_ms: int) -> tuple[str, Seq | None]:

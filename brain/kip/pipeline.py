@@ -2,7 +2,7 @@
 
 `Engine.execute` is the whole way: strict JSON, the envelope's shape, each operation parsed and judged, then run one by
 one or all in one transaction. Reading is `read.run_find` and `describe.run_meta`, writing is `write.run_kml`; what
-stands around them (transactions, keys, receipts) is in `operate.py` and `commit.py`.
+stands around them (transactions, keys, receipts) is in `operate.py`, `atomic.py` and `commit.py`.
 """
 
 from __future__ import annotations
@@ -16,26 +16,31 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from brain import errors
-from brain.kip import ast, capabilities, respond, strict_json
-from brain.kip.context import Answer, Limits, Outcome, Run, Session
+from brain.ids import digest
+from brain.kip import ast, capabilities, commit, govern, respond, strict_json
+from brain.kip.atomic import all_or_none
+from brain.kip.context import Answer, Limits, Outcome, Run, Session, WriteSet
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
-from brain.kip.operate import Operator, skipped
+from brain.kip.operate import Operator, ledger_of, skipped
 from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
 from brain.kip.read import pinned_seq, run_find
 from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
+from brain.kip.walk import walk
 from brain.kip.write import run_kml
-from brain.store.base import Document, Snapshot, SpaceStore, Transaction
-from brain.times import Clock, Seq
+from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceStore, Transaction
+from brain.times import Clock, Seq, timestamp
 
 if TYPE_CHECKING:
     from brain.kip.library import PackageLibrary
 
 _KEYS = ("kip.engine", "keys")
 _ENVIRONMENTS = 64
+NO_IDENTITY: Document = {"version": 0, "self": None, "decisions": {}}
+"""The identity document of a Space without a self and without merges."""
 _HOST = Session(principal_id="kip:principal:system", channel="host")
 
 _log = structlog.get_logger(__name__)
@@ -59,7 +64,7 @@ class Engine:
     @staticmethod
     def birth_controls(library: PackageLibrary, packages: Iterable[str] = ()) -> dict[str, Document]:
         """The control documents of a new Space with these packages active, for `Store.create`."""
-        return {"schema": library.birth(packages), "identity": {"version": 0, "self": None, "decisions": {}}}
+        return {"schema": library.birth(packages), "identity": NO_IDENTITY}
 
     def execute(self, request: Mapping[str, Any] | bytes | str, session: Session) -> Outcome:
         """Run a request envelope (§70 to §84) and answer with a response envelope; never raises a KipError.
@@ -93,10 +98,32 @@ class Engine:
         operation = {"command": command, "parameters": dict(parameters or {})}
         return self.execute({"kip": "2.0", "operations": [operation], **envelope}, session)
 
+    def designate_self(self, concept: ElementId, session: Session) -> None:
+        """Make a Concept the Space's self (§5.6), which no statement can; a commit of its own when it is news.
+
+        raises  NotAuthorized without `manage_actor_binding`, NotFoundOrNotVisible for anything but a Concept in use
+        """
+        govern.permit(session, "manage_actor_binding")
+        with self.space.transaction() as tx:
+            found = tx.elements([concept]).get(concept)
+            if found is None or found.kind is not Kind.CONCEPT or found.state != "active":
+                raise errors.NotFoundOrNotVisible(f"{concept} is no Concept that could be the self.")
+            identity = tx.control("identity") or NO_IDENTITY
+            if identity["self"] == concept:
+                return
+            run = Run(tx, self.environment(tx), {}, session, timestamp(self.clock.now_ms()), self.space_uri)
+            ledger = ledger_of(run, tx)
+            ledger.asked.add("manage_actor_binding")
+            changed: Document = {**identity, "self": concept, "version": identity["version"] + 1}
+            write_set = WriteSet(controls={"identity": changed})
+            commit.apply(write_set, tx, ledger)
+            asked = digest({"designate_self": concept})
+            commit.finish(tx, run, ledger, (), write_set, request_digest=asked, dry_run=False)
+
     def _run(self, request: Request, prepared: list[Prepared], session: Session) -> Outcome:
         operator = Operator(self, request, session)
         if request.mode == "atomic":
-            done = operator.all_or_none(prepared)
+            done = all_or_none(operator, prepared)
         else:
             done = []
             for place, entry in enumerate(prepared):
@@ -121,6 +148,9 @@ class Engine:
     def answer(self, statement: ast.Statement | None, run: Run) -> Answer:
         """What a statement that reads answers."""
         if isinstance(statement, ast.Find):
+            govern.permit(run.session, "read")
+            if any(isinstance(node, ast.SearchPattern) for node in walk(statement)):
+                govern.permit(run.session, "search")
             return run_find(statement, run)
         return run_meta(statement, run)  # type: ignore[arg-type]
 

@@ -117,6 +117,18 @@ def test_an_atomic_request_replays_whole(space: Space) -> None:
     assert space.seq == 1
 
 
+@requirement("KI-TX-017", "KI-RETAIN-016", "KI-ENV-026")
+def test_a_replayed_batch_reads_again_and_keeps_no_content(space: Space) -> None:
+    find = 'FIND(?c.name) WHERE { ?c {type: "Person"} }'
+    asked = request(CREATE, find, execution={"mode": "atomic", "idempotency_key": "k"})
+    first = space.execute(asked)
+    assert first["results"][1]["result"] == ["N"]
+    space.write('CREATE CONCEPT ?n { TYPE "Person" NAME "Later" }')
+    assert space.execute(asked)["results"][1]["result"] == ["N"]
+    space.write('PURGE :c CONFIRM "PURGE"', c="C-1")
+    assert space.execute(asked)["results"][1]["result"] == []
+
+
 @requirement("KI-TX-017", "KI-ENV-025")
 def test_a_sequence_goes_on_where_it_broke_off(space: Space) -> None:
     asked = request(

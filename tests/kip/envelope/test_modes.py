@@ -242,9 +242,29 @@ def test_an_outcome_nobody_can_look_up_is_unknown_and_not_aborted(
     with monkeypatch.context() as patched:
         patched.setattr(type(space.store), "snapshot", gone)
         response = space.execute(request(CREATE, execution=execution))
-    assert response["status"] == "outcome_unknown"
-    assert response["results"][0]["error"]["code"] == "OutcomeUnknown"
+        batch = space.execute(request(COUNT, CREATE, execution=ATOMIC))
+    for answer in (response, batch):
+        assert answer["status"] == "outcome_unknown"
+        assert {entry["error"]["code"] for entry in answer["results"]} == {"OutcomeUnknown"}
+        assert answer["receipt"] is None
     assert response["execution"]["idempotency_key"] == "k"
     monkeypatch.undo()
     again = space.execute(request(CREATE, execution=execution))
-    assert again["results"][0]["receipt"]["space_seq"] == space.seq == 1
+    assert again["results"][0]["receipt"]["space_seq"] == 1
+    assert space.seq == 2
+
+
+@requirement("KI-ENV-021")
+def test_a_failing_operation_does_not_forget_what_an_earlier_one_minted(space: Space) -> None:
+    cite = """CREATE ACTIVITY ?x { SET FIELDS {activity_class: "t"} SET STRUCTURAL { ("inputs", :msg) } }"""
+    response = space.execute(
+        request(
+            cite,
+            'DEFINE PREDICATE "knows" {description: "taken"}',
+            'FIND(?x.id) WHERE { ?x ACTIVITY {} STRUCTURAL (?x, "inputs", :msg) }',
+            execution={"mode": "sequence", "on_error": "continue"},
+            ingest={"evidence": [{"key": "msg", "evidence_class": "message", "payload": "hi"}]},
+        )
+    )
+    assert statuses(response) == ["succeeded", "failed", "succeeded"]
+    assert response["results"][2]["result"] == ["X-1"]
