@@ -197,7 +197,7 @@ class _Pass:
 
     def _before_write(self) -> WriteContext:
         """Store the speakers memory does not hold yet; then every write carries the messages as Evidence."""
-        self._store(self._cast.missing)
+        self._store(self._cast.to_store)
         self._host.ask_who_spoke(self._cast, self._job.conversation)
         messages = captured(self._job, self._cast)
         facts = FormationFacts(self._place.self_id, self._place.attribution, messages)

@@ -46,9 +46,13 @@ class Cast:
         return tuple({speaker.key or speaker.id or "": speaker for speaker in (*self.of, *others)}.values())
 
     @property
-    def missing(self) -> tuple[Speaker, ...]:
-        """Those memory does not hold yet."""
-        return tuple(speaker for speaker in self.everybody if speaker.id is None)
+    def to_store(self) -> tuple[Speaker, ...]:
+        """Those memory does not hold yet, and those it holds by a key alone whose name was told now."""
+        return tuple(speaker for speaker in self.everybody if speaker.id is None or self._is_named_now(speaker))
+
+    def _is_named_now(self, speaker: Speaker) -> bool:
+        known = self.stored.get(speaker.id or "")
+        return known is not None and known.name == known.key and speaker.name != known.key
 
     def with_ids(self, ids: Mapping[str, ElementId]) -> Cast:
         """The same cast after the speakers under these keys were stored."""
