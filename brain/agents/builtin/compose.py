@@ -9,10 +9,10 @@ from typing import Literal
 from brain.agents.builtin.cast import thing_of
 from brain.agents.builtin.facts import Erase, Fact, Owed, Reading, Standing, Takeback, Thing, Took, Value
 from brain.agents.builtin.worth import kind_of
-from brain.agents.names import fold, words
 from brain.agents.remember.document import Change, Claim, Happening, Promise, RememberDocument, Rule, Wish
 from brain.agents.remember.schema import MAX_ITEMS
 from brain.agents.turns import FormationTurn, KnownClaim, KnownCommitment, PredicateWord
+from brain.names import fold, words
 
 _MAX_NAME = 200
 

@@ -189,6 +189,7 @@ class _Reader:
             self.msg,
             sure=True,
         )
+
     def _attribute_values(self, attribute: Attribute, owner: Thing) -> Iterator[Statement]:
         relation = attribute.relation
         if attribute.slot == "date":

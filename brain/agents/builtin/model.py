@@ -1,0 +1,90 @@
+"""`builtin/offline`: a deterministic extractive model behind the Model promise, for a machine without a key.
+
+It reads the typed turn of a run and answers like any model: with the `remember` call, with a read, or in words. It
+claims nothing it could not read plainly, and says in every answer that it is what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from anyio.to_thread import run_sync
+
+from brain.agents.builtin.compose import document_of
+from brain.agents.builtin.conversation import read_conversation
+from brain.agents.builtin.recall.answer import Reply, ask_of, reply_to
+from brain.agents.builtin.recall.lookup import TOOL, claims_in, lookup_for, subjects_of
+from brain.agents.builtin.upkeep import report_of
+from brain.agents.model import ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
+from brain.agents.remember.document import LISTS, RememberDocument
+from brain.agents.remember.schema import REMEMBER
+from brain.agents.turns import FormationTurn, MaintenanceTurn, RecallTurn
+
+NAME = "builtin/offline"
+_NO_TASK = "The built-in model only forms, recalls and maintains memory."
+
+
+class OfflineModel:
+    """The key-free model. It counts no tokens, so its usage leaves them unknown."""
+
+    name = NAME
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        """Answer one call; the reading runs in a thread, since a long conversation takes a while."""
+        return await run_sync(answer_to, request)
+
+
+def answer_to(request: ModelRequest) -> ModelAnswer:
+    """The answer to a call: always the same for the same call."""
+    match request.task:
+        case FormationTurn() as turn:
+            return _formed(turn, request)
+        case RecallTurn() as turn:
+            return _recalled(turn, request)
+        case MaintenanceTurn() as turn:
+            return _said(report_of(turn))
+        case _:
+            return _said(_NO_TASK)
+
+
+def _formed(turn: FormationTurn, request: ModelRequest) -> ModelAnswer:
+    """The pass's one document; once it was sent, or when there is nothing to send, only words."""
+    document = document_of(read_conversation(turn.lines, turn.dossier), turn)
+    is_sent = any(message.tool_calls for message in request.messages)
+    if is_sent or not _holds(document) or all(tool.name != REMEMBER for tool in request.tools):
+        return _said(document.summary)
+    arguments = json.dumps(document.to_json(), ensure_ascii=False)
+    return ModelAnswer(document.summary, (ToolCall("call_remember", REMEMBER, arguments),), Usage(requests=1), NAME)
+
+
+def _holds(document: RememberDocument) -> bool:
+    return any(getattr(document, name) for name in LISTS)
+
+
+def _recalled(turn: RecallTurn, request: ModelRequest) -> ModelAnswer:
+    """The answer of the dossier; when it lacks one and something was left out of it, a read first."""
+    ask = ask_of(turn)
+    extra = claims_in(request.messages, ask)
+    if extra and not ask.subjects:
+        ask = replace(ask, subjects=subjects_of(extra), unknown="")
+    reply = reply_to(ask, turn, extra)
+    if not reply.found and not _has_asked(request.messages) and any(tool.name == TOOL for tool in request.tools):
+        call = lookup_for(ask, turn)
+        if call is not None:
+            return ModelAnswer("", (call,), Usage(requests=1), NAME)
+    return _said(_with_report(reply))
+
+
+def _has_asked(messages: Sequence[ModelMessage]) -> bool:
+    return any(message.tool_calls for message in messages)
+
+
+def _with_report(reply: Reply) -> str:
+    report = json.dumps({"found": reply.found, "uncertainty": reply.uncertainty})
+    return f"{reply.text}\n<memory_meta>{report}</memory_meta>"
+
+
+def _said(text: str) -> ModelAnswer:
+    return ModelAnswer(text, (), Usage(requests=1), NAME)

@@ -1,0 +1,180 @@
+"""A question, taken apart; and what taking it apart needs in either language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from brain.agents.builtin.lexicon import words
+from brain.agents.builtin.recall.relations import RELATIONS, Relation
+from brain.agents.builtin.text import Language
+from brain.agents.builtin.when import When, moment_of, times_in
+from brain.agents.turns import RecallTurn, Ref
+from brain.names import fold, occurs
+
+Form = Literal["value", "reverse", "profile", "events", "commitments", "rules"]
+
+KINSHIP = words("sibling_of parent_of partner_of relative_of friend_of knows client_of reports_to has_pet")
+SYMMETRIC = words("partner_of sibling_of friend_of relative_of knows")
+BY_THING = words("has_code kept_in")
+"""Relations of things without a proper name, found by the words that describe them."""
+
+_BEATS: dict[str, frozenset[str]] = {
+    "works_on": words("works_for"),
+    "comes_from": words("lives_in located_in"),
+    "prefers": words("likes dislikes uses"),
+    "dislikes": words("likes"),
+    "email": words("works_for lives_in phone address also_known_as"),
+    "phone": words("works_for lives_in"),
+    "address": words("lives_in"),
+    "has_code": words("also_known_as phone kept_in works_for"),
+    "timezone": words("lives_in"),
+    "has_pet": words("also_known_as owns"),
+    "sibling_of": words("also_known_as"),
+    "partner_of": words("also_known_as"),
+    "parent_of": words("also_known_as"),
+    "relative_of": words("also_known_as sibling_of parent_of"),
+    "friend_of": words("also_known_as"),
+    "reports_to": words("also_known_as has_role"),
+    "client_of": words("also_known_as"),
+    "allergic_to": words("likes"),
+    "follows_diet": words("likes"),
+    "project_phase": words("works_for"),
+    "project_lead": words("has_role works_for"),
+    "deadline": words("works_for"),
+    "kept_in": words("located_in lives_in"),
+    "drives": words("owns"),
+    "interested_in": words("likes"),
+    "has_account": words("uses also_known_as"),
+    "studies_at": words("works_for"),
+    "breed": words("has_pet species"),
+    "species": words("has_pet"),
+    "age": words("birthday"),
+    "member_of": words("works_for"),
+}
+"""Relations a question may seem to ask for as well when it asks for the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question.
+
+    subjects    whom or what it is about, as memory knows them
+    unknown     a name it is about that memory does not know; empty when there is none
+    relations   what it asks for, the likeliest first
+    values      known things it names besides its subjects
+    is_check    a yes-or-no question; wants_time asks when; wants_count how many; wants_past what was, not what is
+    time        the time it is about, None for the turn's own; `is_before` the time before that
+    content     its words that carry meaning, folded; names of its subjects and question words left out
+    kinds       Concept Types, or species, the answer is limited to
+    """
+
+    language: Language
+    text: str
+    form: Form
+    subjects: tuple[Ref, ...] = ()
+    unknown: str = ""
+    relations: tuple[Relation, ...] = ()
+    values: tuple[Ref, ...] = ()
+    is_check: bool = False
+    wants_time: bool = False
+    wants_count: bool = False
+    wants_past: bool = False
+    time: When | None = None
+    is_before: bool = False
+    content: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A known thing a question names, from `at` to `end` of the folded text."""
+
+    at: int
+    end: int
+    ref: Ref
+
+
+class Analysis:
+    """A question against its turn."""
+
+    language: Language
+
+    def __init__(self, turn: RecallTurn, text: str) -> None:
+        self.turn = turn
+        self.text = text.rstrip("?？。.!！ ")
+        self.folded = fold(self.text)
+        self.times = times_in(self.text, moment_of(turn.at), self.language)
+        self.mentions = self._mentions()
+
+    def time(self) -> tuple[When | None, bool]:
+        """The time the question is about, and whether it means the time before that."""
+        for spot in self.times:
+            when = spot.when("past")
+            if when is not None and spot.role != "after" and not spot.ahead:
+                return when, spot.role == "before"
+        return None, False
+
+    def _mentions(self) -> list[Mention]:
+        """Known things the question names; where two overlap, the longer."""
+        names: dict[str, Ref] = {}
+        for entry in self.turn.dossier:
+            known = [entry.who.name, *entry.aliases]
+            if entry.who.type == "Person" and " " in entry.who.name:
+                known.append(entry.who.name.split(" ")[0])
+            for name in known:
+                names.setdefault(fold(name), entry.who)
+        for entry in self.turn.dossier:
+            for claim in entry.claims:
+                for ref in (claim.subject, claim.object):
+                    names.setdefault(fold(ref.name), ref)
+        found = [
+            Mention(at, at + len(name), ref)
+            for name, ref in names.items()
+            if len(name) > 1 and occurs(name, self.folded) and (at := self.folded.find(name)) >= 0
+        ]
+        kept: list[Mention] = []
+        for mention in sorted(found, key=lambda found: found.at - found.end):
+            if all(mention.end <= other.at or other.end <= mention.at for other in kept):
+                kept.append(mention)
+        return sorted(kept, key=lambda mention: mention.at)
+
+    def relations(self) -> list[Relation]:
+        """What the question may ask for."""
+        matched = [relation for relation in RELATIONS if relation.asks[self.language].search(self.text)]
+        beaten = {name for winner in matched for name in _BEATS.get(winner.predicate, ())}
+        return [relation for relation in matched if relation.predicate not in beaten]
+
+    def admits(self, relation: Relation, ref: Ref) -> bool:
+        """Whether the relation can be about this thing."""
+        word = next((word for word in self.turn.vocabulary.predicates if word.name == relation.predicate), None)
+        if word is None:
+            return False
+        types = word.object if relation.by_value else word.subject
+        return not types or ref.type is None or ref.type in types
+
+    def related(self, owner: Ref, predicate: str, *, by_value: bool) -> list[Ref]:
+        """Those the owner is related to, as memory holds it now."""
+        found: dict[str, Ref] = {}
+        for entry in self.turn.dossier:
+            for claim in entry.claims:
+                if claim.predicate != predicate or claim.standing != "accepted":
+                    continue
+                near, far = (claim.object, claim.subject) if by_value else (claim.subject, claim.object)
+                if near.id == owner.id:
+                    found[far.id or far.name] = far
+                elif predicate in SYMMETRIC and far.id == owner.id:
+                    found[near.id or near.name] = near
+        return list(found.values())
+
+    def described(self, content: frozenset[str]) -> list[Ref]:
+        """Things with a code or a place where they are kept, by the words that describe them."""
+        found: dict[str, tuple[int, Ref]] = {}
+        for entry in self.turn.dossier:
+            for claim in entry.claims:
+                if claim.predicate in BY_THING and claim.subject.id:
+                    shared = len(set(fold(claim.subject.name).split()) & content)
+                    if shared:
+                        found[claim.subject.id] = (shared, claim.subject)
+        most = max((shared for shared, _ in found.values()), default=0)
+        return [ref for shared, ref in found.values() if shared == most]

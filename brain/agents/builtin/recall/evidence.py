@@ -1,0 +1,156 @@
+"""Which of the dossier's claims answer a question, and how they stand at its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brain.agents.builtin.recall.ask import SYMMETRIC, Ask
+from brain.agents.builtin.recall.relations import Relation
+from brain.agents.builtin.when import When
+from brain.agents.turns import KnownClaim, RecallTurn, Ref, Standing
+from brain.names import fold, occurs
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Claims about one subject and relation, by how they stand at the question's time."""
+
+    subject: Ref
+    relation: Relation
+    accepted: tuple[KnownClaim, ...] = ()
+    disputed: tuple[KnownClaim, ...] = ()
+    planned: tuple[KnownClaim, ...] = ()
+    hearsay: tuple[KnownClaim, ...] = ()
+    was: tuple[KnownClaim, ...] = ()
+    denied: tuple[KnownClaim, ...] = ()
+    withdrawn: tuple[KnownClaim, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(
+            (self.accepted, self.disputed, self.planned, self.hearsay, self.was, self.denied, self.withdrawn)
+        )
+
+    @property
+    def all(self) -> tuple[KnownClaim, ...]:
+        return (*self.accepted, *self.disputed, *self.planned, *self.hearsay, *self.was, *self.denied)
+
+
+def held_for(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> list[Held]:
+    """What memory holds of the question's subjects under its relations; relations with nothing are left out."""
+    claims = _claims(turn, extra)
+    found = []
+    for subject in ask.subjects:
+        for relation in ask.relations:
+            about = [claim for claim in claims if _is_about(claim, subject, relation)]
+            about = _of_kinds(about, ask, claims)
+            held = _sorted(about, subject, relation, ask)
+            if not held.is_empty:
+                found.append(held)
+    return found
+
+
+def holders(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> list[KnownClaim]:
+    """For a question for the subject: claims of the relation with the named value, in any standing."""
+    relation = ask.relations[0]
+    ids = {ref.id or ref.name for ref in ask.values}
+    return [
+        claim
+        for claim in _claims(turn, extra)
+        if claim.predicate == relation.predicate and (claim.object.id or claim.object.name) in ids
+    ]
+
+
+def standing_at(claim: KnownClaim, ask: Ask) -> Standing | None:
+    """How a claim stands at the time the question is about, from its own times; None when it speaks of later times only."""
+    if ask.time is None or claim.standing in ("withdrawn", "denied", "disputed", "hearsay"):
+        return claim.standing
+    first, last = _bounds(ask.time)
+    if ask.is_before:
+        last, first = first, "0001-01-01"
+    begun = (claim.since or claim.said_at or "")[:10]
+    over = (claim.until or "")[:10]
+    if not begun:
+        return claim.standing
+    if begun > last:
+        return None
+    return "was" if over and over <= first else "accepted"
+
+
+def _bounds(time: When) -> tuple[str, str]:
+    """The first and last day of a time, as ISO dates."""
+    start, end = time.start, time.last
+    return (start + "-01-01"[len(start) - 4 :])[:10] if len(start) < 10 else start[:10], _last_day(end)
+
+
+def _last_day(text: str) -> str:
+    if len(text) == 4:
+        return f"{text}-12-31"
+    return f"{text}-31" if len(text) == 7 else text[:10]
+
+
+def named_value(claim: KnownClaim, ask: Ask) -> bool:
+    """Whether the question names this claim's value (or its subject, when it is asked by value)."""
+    folded = fold(ask.text)
+    return occurs(claim.object.name, folded) or _stem_occurs(claim.object.name, folded)
+
+
+def _stem_occurs(name: str, folded: str) -> bool:
+    """Whether a value is named without its plural or with it."""
+    plain = fold(name)
+    if not plain.isascii() or len(plain) < 4:
+        return False
+    other = plain.removesuffix("s") if plain.endswith("s") else plain + "s"
+    return occurs(other, folded)
+
+
+def _claims(turn: RecallTurn, extra: Sequence[KnownClaim]) -> list[KnownClaim]:
+    unique = {claim.proposition_id: claim for entry in turn.dossier for claim in entry.claims}
+    return list({**unique, **{claim.proposition_id: claim for claim in extra}}.values())
+
+
+def _is_about(claim: KnownClaim, subject: Ref, relation: Relation) -> bool:
+    if claim.predicate != relation.predicate:
+        return False
+    near = claim.object if relation.by_value else claim.subject
+    if near.id == subject.id and subject.id is not None:
+        return True
+    return relation.predicate in SYMMETRIC and claim.object.id == subject.id and subject.id is not None
+
+
+def _of_kinds(claims: list[KnownClaim], ask: Ask, all_claims: Iterable[KnownClaim]) -> list[KnownClaim]:
+    """Only those of the kind the question asks for: an editor, a color, a dog."""
+    if not ask.kinds:
+        return claims
+    species = {claim.subject.id: fold(claim.object.name) for claim in all_claims if claim.predicate == "species"}
+    return [
+        claim
+        for claim in claims
+        if (claim.predicate == "has_pet" and species.get(claim.object.id) in ask.kinds)
+        or (claim.predicate != "has_pet" and (claim.object.type in ask.kinds or claim.object.type in (None, "Topic")))
+    ]
+
+
+def _sorted(claims: Sequence[KnownClaim], subject: Ref, relation: Relation, ask: Ask) -> Held:
+    by: dict[str, list[KnownClaim]] = {}
+    for claim in claims:
+        standing = standing_at(claim, ask)
+        if standing is not None:
+            by.setdefault(standing, []).append(claim)
+    if ask.time is not None and ask.is_before and by.get("accepted"):
+        by["was"] = by.pop("accepted")
+    former = sorted(
+        by.get("was", ()), key=lambda claim: claim.until or claim.since or claim.said_at or "", reverse=True
+    )
+    return Held(
+        subject,
+        relation,
+        tuple(by.get("accepted", ())),
+        tuple(by.get("disputed", ())),
+        tuple(by.get("planned", ())),
+        tuple(by.get("hearsay", ())),
+        tuple(former),
+        tuple(by.get("denied", ())),
+        tuple(by.get("withdrawn", ())),
+    )

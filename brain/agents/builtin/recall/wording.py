@@ -1,0 +1,240 @@
+"""The words of answers in each language; nothing here decides what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
+from brain.agents.builtin.recall.relations import Telling
+from brain.agents.builtin.text import Language
+from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split(" ")  # fmt: skip
+)
+_LANGUAGE_NAMES = {tag: name.capitalize() for name, tag in reversed(LANGUAGES.items())}
+_LANGUAGE_NAMES_ZH = {tag: name for name, tag in reversed(CHINESE_LANGUAGES.items())}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Sentences of one language; each takes the names in braces."""
+
+    stop: str
+    join: str
+    last_join: str
+    comma: str
+    open: str
+    close: str
+    since: str
+    until: str
+    said: str
+    said_by: str
+    before: str
+    yes: str
+    no: str
+    not_now: str
+    is_disputed: str
+    disputed_one: str
+    denied_by: str
+    hearsay: str
+    hearsay_unnamed: str
+    planned: str
+    denied: str
+    ended: str
+    taken_back: str
+    no_record: str
+    no_record_then: str
+    unknown: str
+    who_asks: str
+    nothing: str
+    no_events: str
+    no_commitments: str
+    no_rules: str
+    nobody: str
+    since_when: str
+    no_date: str
+    as_far: str
+    counted: str
+    about: str
+    owed: str
+    owed_to: str
+    due: str
+    rules: str
+    not_shown: str
+
+
+WORDING: dict[Language, Wording] = {
+    "en": Wording(
+        stop=". ",
+        join=", ",
+        last_join=" and ",
+        comma=", ",
+        open=" (",
+        close=")",
+        since="since {when}",
+        until="until {when}",
+        said="said on {date}",
+        said_by="said by {who} on {date}",
+        before="Before that: {what}",
+        yes="Yes: {what}",
+        no="No: {what}",
+        not_now="Not any more: {what}",
+        is_disputed="This is disputed. {what}",
+        disputed_one="According to {who} ({date}), {what}",
+        denied_by="{who} says that this is not so",
+        hearsay="Not confirmed: {who} passed on {date} that {what}",
+        hearsay_unnamed="Not confirmed, only hearsay: {what}",
+        planned="Planned from {when}: {what}",
+        denied="{who} says that this is not so: {what}",
+        ended="{what}; nothing later is on record",
+        taken_back="{who} took back what was said about {topic}, and nothing has taken its place",
+        no_record="I have no record of {topic}",
+        no_record_then="I have no record of {topic} for {when}",
+        unknown="I have no record of {name}",
+        who_asks="I do not know who is asking, so I cannot tell what is meant by “I”",
+        nothing="I have nothing on record that answers this",
+        no_events="I have no record of that",
+        no_commitments="I have no such promise, plan or reminder on record",
+        no_rules="I have no standing rules on record",
+        nobody="I have no record of anybody for whom that holds",
+        since_when="{what}, since {when}",
+        no_date="{what}; since when is not on record",
+        as_far="As far as is on record, no: {what}",
+        counted="{count}: {what}",
+        about="On {date}: {what}",
+        owed="{who}: {what}",
+        owed_to=" to {who}",
+        due="due {date}",
+        rules="Standing rules: {what}",
+        not_shown="Memory holds more than was looked at",
+    ),
+    "zh": Wording(
+        stop="。",
+        join="、",
+        last_join="和",
+        comma="，",
+        open="（",
+        close="）",
+        since="自{when}起",
+        until="到{when}为止",
+        said="{date}所说",
+        said_by="{who}于{date}所说",
+        before="在此之前：{what}",
+        yes="是的：{what}",
+        no="不是：{what}",
+        not_now="现在不是了：{what}",
+        is_disputed="说法不一。{what}",
+        disputed_one="据{who}（{date}）说，{what}",
+        denied_by="{who}说并非如此",
+        hearsay="未经证实：{who}在{date}转述，{what}",
+        hearsay_unnamed="未经证实，只是传闻：{what}",
+        planned="计划从{when}起：{what}",
+        denied="{who}说并非如此：{what}",
+        ended="{what}；之后没有记录",
+        taken_back="{who}收回了关于{topic}的说法，之后没有别的说法",
+        no_record="没有关于{topic}的记录",
+        no_record_then="没有关于{topic}在{when}的记录",
+        unknown="没有关于{name}的记录",
+        who_asks="我不知道是谁在提问，所以不清楚“我”指的是谁",
+        nothing="记录里没有能回答这个问题的内容",
+        no_events="没有这件事的记录",
+        no_commitments="没有这样的承诺、计划或提醒的记录",
+        no_rules="没有长期规则的记录",
+        nobody="没有符合的人的记录",
+        since_when="{what}，自{when}起",
+        no_date="{what}；从什么时候开始没有记录",
+        as_far="据记录不是：{what}",
+        counted="{count}：{what}",
+        about="{date}：{what}",
+        owed="{who}：{what}",
+        owed_to="（对{who}）",
+        due="期限{date}",
+        rules="长期规则：{what}",
+        not_shown="记忆里还有未查看的内容",
+    ),
+}
+
+
+def listed(parts: Sequence[str], words: Wording) -> str:
+    """`tea, coffee and jazz`."""
+    unique = list(dict.fromkeys(parts))
+    if len(unique) < 2:
+        return "".join(unique)
+    return words.join.join(unique[:-1]) + words.last_join + unique[-1]
+
+
+def value_text(claim: KnownClaim, language: Language) -> str:
+    """A claim's value as people say it; the stored value always stands in it."""
+    name = claim.object.name
+    if claim.predicate == "speaks":
+        spoken = (_LANGUAGE_NAMES_ZH if language == "zh" else _LANGUAGE_NAMES).get(name)
+        return f"{spoken} ({name})" if spoken else name
+    if claim.object.type is None and len(name) == 7 and name.startswith("--") and name[2:4].isdigit():
+        month, day = int(name[2:4]), int(name[5:])
+        if not 1 <= month <= 12:
+            return name
+        return f"{month}月{day}日（{name}）" if language == "zh" else f"{_MONTHS[month - 1]} {day} ({name})"
+    if claim.predicate == "has_role" and language == "en" and name[:1].islower():
+        article = "" if name.startswith(("head of", "vp of", "chief")) else "an " if name[0] in "aeiou" else "a "
+        return article + name
+    return name
+
+
+def told(claim: KnownClaim, telling: Telling, language: Language, *, past: bool = False) -> str:
+    """A claim as a clause."""
+    shape = telling.was if past else telling.now
+    return shape.format(s=claim.subject.name, o=value_text(claim, language))
+
+
+def source(claim: KnownClaim, words: Wording, *, bounds: bool = True) -> str:
+    """`(since 2024-03; said by Ana Ruiz on 2024-03-20)`; empty when nothing is known."""
+    parts = []
+    if bounds and claim.since_text:
+        parts.append(words.since.format(when=_plain(claim.since_text)))
+    if bounds and claim.until_text:
+        parts.append(words.until.format(when=_plain(claim.until_text)))
+    date = (claim.said_at or "")[:10]
+    if date:
+        parts.append(words.said_by.format(who=claim.by.name, date=date) if claim.by else words.said.format(date=date))
+    return f"{words.open}{'; '.join(parts)}{words.close}" if parts else ""
+
+
+def _plain(when: str) -> str:
+    return when.removeprefix("by ").removeprefix("from ")
+
+
+def event_text(event: KnownEvent, words: Wording) -> str:
+    """An event with its date."""
+    date = event_date(event)
+    return words.about.format(date=date, what=event.summary.rstrip("。.")) if date else event.summary.rstrip("。.")
+
+
+def event_date(event: KnownEvent) -> str:
+    """The day, month, year or span of an event, as precisely as it is held."""
+    if event.on is None:
+        return ""
+    first, last = event.on, event.until or event.on
+    if first[:10] == last[:10]:
+        return first[:10] if first[11:16] in ("00:00", "") else first[:16].replace("T", " ")
+    if first[8:10] == "01" and first[:7] == last[:7]:
+        return first[:7]
+    if first[5:10] == "01-01" and first[:4] == last[:4]:
+        return first[:4]
+    return f"{first[:10]} – {last[:10]}"
+
+
+def commitment_text(known: KnownCommitment, words: Wording) -> str:
+    """A commitment with its debtor, creditor, due date and status."""
+    what = known.summary + (words.owed_to.format(who=listed([ref.name for ref in known.to], words)) if known.to else "")
+    notes = [words.due.format(date=_due(known.due))] if known.due else []
+    if known.status != "pending":
+        notes.append(known.status)
+    text = words.owed.format(who=known.who.name, what=what) if known.who else what
+    return text + (f"{words.open}{words.comma.join(notes)}{words.close}" if notes else "")
+
+
+def _due(due: str) -> str:
+    """A due date; the last instant of a day is that day."""
+    return due[:10] if due[11:19] in ("23:59:59", "00:00:00") else due[:16].replace("T", " ")
