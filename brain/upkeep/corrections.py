@@ -82,15 +82,11 @@ def revised_roots(work: Work, roots: tuple[ElementId, ...]) -> list[dict[str, An
     """Roots that something was derived from, with their dependents; each gets a review task, and nothing is edited."""
     told = []
     for root in roots[:_ROOTS]:
-        rows = [
-            row
-            for row in work.read(f"LIST DEPENDENTS :id DEPTH {_DEPTH} LIMIT {_DEPENDENTS + 1}", id=root)
-            if row["kind"] == "concept"
-        ]
-        if not rows:
+        found = _derived_from(work, root)
+        if not found:
             continue
-        dependents = [row["id"] for row in rows[:_DEPENDENTS]]
-        told.append({"root": root, "dependents": dependents, "is_truncated": len(rows) > _DEPENDENTS})
+        dependents = found[:_DEPENDENTS]
+        told.append({"root": root, "dependents": dependents, "is_truncated": len(found) > _DEPENDENTS})
         links = " ".join(f'("about", :d{number})' for number in range(len(dependents)))
         work.write(
             'CREATE CONCEPT ?t { TYPE "SleepTask" CLIENT KEY :key SET ATTRIBUTES {task_class: "review_derived", '
@@ -100,3 +96,22 @@ def revised_roots(work: Work, roots: tuple[ElementId, ...]) -> list[dict[str, An
             **{f"d{number}": {"id": dependent} for number, dependent in enumerate(dependents)},
         )
     return told
+
+
+def _derived_from(work: Work, root: ElementId) -> list[ElementId]:
+    """Concepts derived from a root, nearest first, two steps deep; what replaced it is not derived from it."""
+    found: dict[ElementId, None] = {}
+    frontier = [root]
+    for _ in range(_DEPTH):
+        reached: list[ElementId] = []
+        for element_id in frontier[:_DEPENDENTS]:
+            rows = work.read(f"LIST DEPENDENTS :id LIMIT {_DEPENDENTS + 1}", id=element_id)
+            reached += [row["id"] for row in rows if not _is_revision(work, row["via"]["activity"])]
+        found |= dict.fromkeys(i for i in reached if i.startswith("C-"))
+        frontier = reached
+    return list(found)
+
+
+def _is_revision(work: Work, activity: ElementId) -> bool:
+    classes = work.read("FIND(?x.activity_class) WHERE { ?x ACTIVITY {id: :id} }", id=activity)
+    return bool(classes == ["belief_revision"])
