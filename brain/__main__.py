@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from brain import __version__
 from brain.settings import Settings, SettingsError, load_settings
 
+_SHORT_FLAGS = {"listen_addr": "--addr", "local_db_path": "--db"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code: 0 done, 1 failed, 2 wrong words or settings."""
@@ -19,23 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     try:
-        given = {name: getattr(asked, name) for name in _FLAGS if getattr(asked, name, None) is not None}
-        settings = load_settings(**given)
+        given = {name: value for name in Settings.model_fields if (value := getattr(asked, name)) is not None}
+        code: int = asked.run(asked, load_settings(**given))
     except SettingsError as fault:
         print(fault, file=sys.stderr)
         return 2
-    code: int = asked.run(asked, settings)
     return code
-
-
-_FLAGS = {
-    "listen_addr": ("--addr", "HOST:PORT to listen on"),
-    "local_db_path": ("--db", "folder of the Space files"),
-    "model_family": ("--model-family", "provider family, as litellm names it"),
-    "model_name": ("--model-name", "model at that provider"),
-    "model_api_base": ("--model-api-base", "base address of the provider"),
-    "log_level": ("--log-level", "debug, info, warning or error"),
-}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,8 +48,10 @@ def _parser() -> argparse.ArgumentParser:
     kip.set_defaults(run=_kip)
 
     for command in (serve, demo, kip):
-        for name, (flag, meaning) in _FLAGS.items():
-            command.add_argument(flag, dest=name, help=meaning)
+        settings = command.add_argument_group("settings", "Each stands for the environment variable of its name.")
+        for name, field in Settings.model_fields.items():
+            flags = [f"--{name.replace('_', '-')}", *([_SHORT_FLAGS[name]] if name in _SHORT_FLAGS else [])]
+            settings.add_argument(*flags, dest=name, metavar="VALUE", help=field.description)
     return parser
 
 
@@ -83,14 +76,20 @@ def _kip(asked: argparse.Namespace, settings: Settings) -> int:
     logs.configure(settings.log_level, stream=sys.stderr)
     try:
         parameters = json.loads(asked.parameters)
-        space = spaces_for(settings).get(asked.space)
     except ValueError:
+        parameters = None
+    if not isinstance(parameters, dict):
         print("--parameters must be a JSON object", file=sys.stderr)
         return 2
+    spaces = spaces_for(settings)
+    try:
+        with spaces.use(asked.space) as space:
+            response = space.engine.run(asked.text, parameters, session=HOST).response
     except ServiceFailure as failure:
         print(failure.message, file=sys.stderr)
         return 1
-    response = space.engine.run(asked.text, parameters, session=HOST).response
+    finally:
+        spaces.close()
     print(json.dumps(response, indent=2, ensure_ascii=False))
     return 0 if response["status"] == "succeeded" else 1
 

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.applications import Starlette
 
 from brain.agents import formation, maintenance, recall
 from brain.agents.model import Model
 from brain.agents.models import model_for
+from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
 from brain.service.brain import Brain
 from brain.service.passes import Passes
+from brain.service.queue import Queue
 from brain.service.spaces import Spaces
-from brain.settings import Settings
+from brain.settings import Settings, SettingsError
 from brain.store.base import Store
+from brain.store.sqlite import SqliteStore
 from brain.times import Clock, SystemClock
 from brain.upkeep.settle import settle
 from workers.embedded import EmbeddedRunner
@@ -30,29 +35,41 @@ class Application:
 
     settings: Settings
     spaces: Spaces
+    queue: Queue
     passes: Passes
     runner: EmbeddedRunner
     brain: Brain
     http: Starlette
 
 
-def store_for(settings: Settings) -> Store:
-    """The store the settings choose."""
-    from brain.store.sqlite import SqliteStore
+class ForgetfulStore(SqliteStore):
+    """A store that is gone when it is closed: a folder of its own, on no disk that has to be waited for."""
 
+    def __init__(self, *, clock: Clock | None = None) -> None:
+        self._scratch = tempfile.TemporaryDirectory(prefix="brain-memory-")
+        super().__init__(Path(self._scratch.name), clock=clock, durability="normal")
+
+    def close(self) -> None:
+        super().close()
+        self._scratch.cleanup()
+
+
+def store_for(settings: Settings, *, clock: Clock | None = None) -> Store:
+    """The store the settings choose."""
     if settings.storage == "memory":
-        return SqliteStore.in_memory()
-    return SqliteStore(settings.local_db_path, durability=settings.sqlite_durability)
+        return ForgetfulStore(clock=clock)
+    return SqliteStore(settings.local_db_path, clock=clock, durability=settings.sqlite_durability)
 
 
 def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store | None = None) -> Spaces:
-    """The Spaces the settings name."""
-    return Spaces(
-        store or store_for(settings),
-        PackageLibrary.bundled(),
-        clock=clock or SystemClock(),
-        packages=settings.space_packages,
-    )
+    """The Spaces the settings name; SettingsError for a package that does not exist."""
+    clock, library = clock or SystemClock(), PackageLibrary.bundled()
+    for name in settings.space_packages:
+        try:
+            library.resolve(name)
+        except SchemaPackageUnavailable as unknown:
+            raise SettingsError(f"cannot start: SPACE_PACKAGES: {unknown.message} {unknown.hint}") from None
+    return Spaces(store or store_for(settings, clock=clock), library, clock=clock, packages=settings.space_packages)
 
 
 def build(
@@ -62,23 +79,26 @@ def build(
     clock = clock or SystemClock()
     spaces = spaces_for(settings, clock=clock, store=store)
     model = model or model_for(settings)
+    holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    queue = Queue(clock=clock, holder=holder, lease_ttl_ms=settings.lease_ttl_ms)
     passes = Passes(
         clock=clock,
         settings=settings,
-        holder=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
+        queue=queue,
         model=model,
         form=formation.form,
         maintain=maintenance.maintain,
         settle=settle,
     )
-    runner = EmbeddedRunner(spaces, passes, settings)
+    runner = EmbeddedRunner(spaces, queue, passes, settings)
     brain = Brain(
         settings=settings,
         spaces=spaces,
-        passes=passes,
+        queue=queue,
         model=model,
         recall=recall.recall,
         clock=clock,
         wake=runner.wake,
     )
-    return Application(settings, spaces, passes, runner, brain, http_app(brain, settings, background=runner.running))
+    http = http_app(brain, settings, background=runner.running)
+    return Application(settings, spaces, queue, passes, runner, brain, http)

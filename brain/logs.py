@@ -1,10 +1,16 @@
-"""Structured logs: one JSON object a line, with time, level, event and the request's id; never message content."""
+"""Structured logs: one JSON object a line, with time, level, event and the request's id; never message content.
+
+Errors are told by their kind and place. Their texts, and lines of other libraries, may quote what people said or a
+provider's key, and are left out.
+"""
 
 from __future__ import annotations
 
 import logging
 import sys
-from typing import TextIO
+import traceback
+from pathlib import Path
+from typing import Any, TextIO
 
 import structlog
 
@@ -18,10 +24,35 @@ def configure(level: str, *, stream: TextIO | None = None) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
-            structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
         logger_factory=structlog.PrintLoggerFactory(stream or sys.stdout),
         cache_logger_on_first_use=False,
     )
+    root = logging.getLogger()
+    root.handlers = [_Foreign()]
+    root.setLevel(logging.WARNING)
+
+
+def fault(error: BaseException) -> dict[str, Any]:
+    """What a log line may tell of an error: its kind, and the innermost places it came through."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    place = [f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}" for frame in frames]
+    told: dict[str, Any] = {"kind": type(error).__name__, "place": place}
+    if isinstance(error, OSError) and error.strerror:
+        told["reason"] = error.strerror
+    return told
+
+
+class _Foreign(logging.Handler):
+    """Warnings and errors of other libraries, as lines of ours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told: dict[str, Any] = {"logger": record.name, "place": f"{record.module}:{record.lineno}"}
+        if record.name.startswith("uvicorn"):  # speaks of connections only
+            told["message"] = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            told |= fault(record.exc_info[1])
+        logger = structlog.get_logger(record.name)
+        (logger.error if record.levelno >= logging.ERROR else logger.warning)("foreign_log", **told)

@@ -2,18 +2,80 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 import socket
 import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
 
 import structlog
 import uvicorn
 
 from brain import __version__, logs
-from brain.settings import Settings
+from brain.settings import OFFLINE_MODEL, Settings
 
 log = structlog.get_logger(__name__)
 
 _LOOPBACK = ("127.", "localhost", "::1")
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Server(uvicorn.Server):
+    """A server that begins to stop its work with the signal, not after its last request, and ends with code 0."""
+
+    def __init__(self, settings: Settings) -> None:
+        from brain.app import build
+
+        self.application = build(settings)
+        self._grace_s = settings.shutdown_grace_ms / 1000
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        super().__init__(
+            uvicorn.Config(
+                self.application.http,
+                log_config=None,
+                access_log=False,
+                lifespan="on",
+                server_header=False,
+                # Recalls are ended when the grace time is over; answering that they were takes a moment more.
+                timeout_graceful_shutdown=settings.shutdown_grace_ms // 1000 + 2,
+                h11_max_incomplete_event_size=32 * 1024,
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._begin_to_stop, self._loop)
+
+    def _begin_to_stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._stopping is None:
+            self._stopping = loop.create_task(self._stop_work())
+
+    async def _stop_work(self) -> None:
+        self.application.runner.stop()
+        await asyncio.sleep(self._grace_s)
+        self.application.brain.stop_recalls()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn does it, without raising the signal again at the end: a stop that was asked for is no failure."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in _SIGNALS}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)
 
 
 def bind(settings: Settings) -> socket.socket:
@@ -34,20 +96,10 @@ def bind(settings: Settings) -> socket.socket:
     return listener
 
 
-def server_for(settings: Settings) -> uvicorn.Server:
-    """The server of an application built from these settings."""
-    from brain.app import build
-
-    config = uvicorn.Config(
-        build(settings).http,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        server_header=False,
-        timeout_graceful_shutdown=max(settings.shutdown_grace_ms // 1000, 1),
-        h11_max_incomplete_event_size=32 * 1024,
-    )
-    return uvicorn.Server(config)
+def address_of(listener: socket.socket) -> str:
+    """Where a bound socket listens, as `HOST:PORT`."""
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def serve(settings: Settings) -> int:
@@ -56,16 +108,17 @@ def serve(settings: Settings) -> int:
     try:
         listener = bind(settings)
     except OSError as fault:
-        print(f"cannot listen on {settings.listen_addr}: {fault.strerror}", file=sys.stderr)
+        sys.stderr.write(f"cannot listen on {settings.listen_addr}: {fault.strerror}\n")
         return 1
-    if not settings.host.startswith(_LOOPBACK):
-        log.warning("no_authentication", listening=settings.listen_addr, meaning="everybody who reaches it may use it")
-    if settings.storage == "memory":
-        log.warning("memory_storage", meaning="every Space is lost when this process ends")
-    server = server_for(settings)
-    model = f"{settings.model_family}/{settings.model_name}" if settings.has_provider else "builtin/offline"
-    log.info("serving", version=__version__, address=settings.listen_addr, model=model, storage=settings.storage)
     with listener:
+        server = Server(settings)
+        address = address_of(listener)
+        if not settings.host.startswith(_LOOPBACK):
+            log.warning("no_authentication", address=address, meaning="everybody who reaches it may use it")
+        if settings.storage == "memory":
+            log.warning("memory_storage", meaning="every Space is lost when this process ends")
+        model = f"{settings.model_family}/{settings.model_name}" if settings.has_provider else OFFLINE_MODEL
+        log.info("serving", version=__version__, address=address, model=model, storage=settings.storage)
         server.run(sockets=[listener])
     log.info("stopped")
     return 0

@@ -1,17 +1,20 @@
 """Every setting, in one table: name, unit, default, meaning. Read once at start, then passed in.
 
 A setting is an environment variable of the same name in upper case; `.env` in the working directory is read too, and
-the environment wins over it. Unknown variables with our own prefixes and contradictory values stop the start with the
-setting's name, never with its value.
+the environment wins over it. A name in `.env` that is no setting, a variable whose name is almost one, and values that
+do not fit stop the start with the setting's name, never with its value.
 """
 
 from __future__ import annotations
 
+import difflib
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableSettings
 
 DEFAULT_PORT = 8042
 OFFLINE_MODEL = "builtin/offline"
@@ -25,7 +28,7 @@ class Settings(BaseSettings):
     """What one process runs with."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", env_file_encoding="utf-8", extra="ignore", frozen=True, populate_by_name=True
+        env_file=".env", env_file_encoding="utf-8", extra="forbid", frozen=True, populate_by_name=True
     )
 
     # --- where it listens and stores ---
@@ -89,6 +92,12 @@ class Settings(BaseSettings):
             raise ValueError("must be HOST:PORT")
         return value
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> Settings:
+        if self.has_provider and not (self.model_family.strip() and self.model_name.strip()):
+            raise ValueError("MODEL_API_KEY is set, so MODEL_FAMILY and MODEL_NAME must be too")
+        return self
+
     @property
     def host(self) -> str:
         """The address to bind, without brackets."""
@@ -110,10 +119,34 @@ def load_settings(**overrides: object) -> Settings:
 
     raises  SettingsError naming each setting at fault, with what it must be and without its value
     """
+    for name in os.environ:
+        meant = _almost_a_setting(name)
+        if meant is not None:
+            raise SettingsError(f"cannot start: {name} is no setting; {meant} is")
     try:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as failure:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}" for fault in failure.errors()
-        )
+        faults = "; ".join(_told(str(fault["loc"][0]) if fault["loc"] else "", fault) for fault in failure.errors())
         raise SettingsError(f"cannot start: {faults}") from None
+    except (UnreadableSettings, UnicodeDecodeError):
+        raise SettingsError("cannot start: .env cannot be read as UTF-8 lines of NAME=value") from None
+
+
+def _told(name: str, fault: object) -> str:
+    """One fault, without the value that is at fault."""
+    assert isinstance(fault, dict)  # noqa: S101 - as pydantic gives them
+    if fault["type"] == "extra_forbidden":
+        return f"{name.upper()} is no setting"
+    text = str(fault["msg"]).removeprefix("Value error, ")
+    return f"{name.upper()}: {text}" if name else text
+
+
+def _almost_a_setting(name: str) -> str | None:
+    """The setting that a variable's name misses by a little, or None; it has to begin with the same word."""
+    names = [known.upper() for known in Settings.model_fields]
+    if name in names:
+        return None
+    family, underscore, _ = name.partition("_")
+    siblings = [known for known in names if underscore and known.startswith(f"{family}_")]
+    close = difflib.get_close_matches(name, siblings, n=1, cutoff=0.89)
+    return close[0] if close else None

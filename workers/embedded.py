@@ -7,100 +7,154 @@ most one sweep, and a process that starts finds the backlog by itself.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TypeVar
 
+import anyio
 import structlog
+from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
-from brain.service.failures import ServiceFailure
+from brain import logs
+from brain.service.failures import SpaceNotFound
 from brain.service.passes import Passes
-from brain.service.spaces import Spaces
+from brain.service.queue import Queue
+from brain.service.spaces import OpenSpace, Spaces
 from brain.settings import Settings
+from brain.store.base import SpaceStore
 
 log = structlog.get_logger(__name__)
 
+T = TypeVar("T")
+
 _PAUSE_S = 0.05
+_FIRST_BACK_OFF_S = 1.0
+_ROUND_S = 300.0
+"""How often every Space of the deployment is looked at, open here or not, and its clock with it."""
 
 
 class EmbeddedRunner:
     """Drains the queues of every Space, each Space in order, different Spaces side by side."""
 
-    def __init__(self, spaces: Spaces, passes: Passes, settings: Settings) -> None:
+    def __init__(self, spaces: Spaces, queue: Queue, passes: Passes, settings: Settings) -> None:
         self._spaces = spaces
+        self._queue = queue
         self._passes = passes
-        self._settings = settings
-        self._drains: dict[str, asyncio.Task[None]] = {}
+        self._sweep_s = settings.sweep_interval_ms / 1000
+        self._idle_ms = settings.space_idle_ms
+        self._grace_s = settings.shutdown_grace_ms / 1000
         self._calls: dict[str, asyncio.Event] = {}
-        self._stopping = False
+        """A call per Space that is being drained; set to look again."""
+
+        self._group: TaskGroup | None = None
+        self._sweeping: anyio.CancelScope | None = None
+        self._stopped_at: float | None = None
 
     def wake(self, space_id: str) -> None:
-        """Look at a Space soon; callable from the event loop only, cheap, and never lost while the runner lives."""
-        if self._stopping:
+        """Look at a Space soon; from the event loop only. Nothing happens while the runner does not run."""
+        if self._group is None or self._stopped_at is not None:
             return
-        self._calls.setdefault(space_id, asyncio.Event()).set()
-        drain = self._drains.get(space_id)
-        if drain is None or drain.done():
-            self._drains[space_id] = asyncio.get_running_loop().create_task(self._drain(space_id))
+        call = self._calls.get(space_id)
+        if call is None:
+            call = self._calls[space_id] = asyncio.Event()
+            self._group.start_soon(self._drain, space_id, call)
+        call.set()
+
+    def stop(self) -> None:
+        """Take nothing more: passes under way have the grace time from now on. From the event loop only."""
+        if self._stopped_at is None:
+            self._stopped_at = anyio.current_time()
+            if self._sweeping is not None:
+                self._sweeping.cancel()
+            for call in self._calls.values():
+                call.set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Work until the block is left, then let runs finish for the grace time and hand back the rest."""
-        sweeper = asyncio.get_running_loop().create_task(self._sweep())
+        """Work until the block is left, then let passes finish for the grace time and hand the rest back."""
         try:
-            yield
+            async with anyio.create_task_group() as group:
+                self._group = group
+                group.start_soon(self._sweep)
+                yield
+                self.stop()
+                group.cancel_scope.deadline = self._stopped_at + self._grace_s  # type: ignore[operator]
         finally:
-            self._stopping = True
-            sweeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await sweeper
-            await self._stop_drains()
-            await run_sync(self._spaces.close)
+            self._group = None
+            with anyio.CancelScope(shield=True):
+                await run_sync(self._spaces.close)
 
-    async def _stop_drains(self) -> None:
-        for call in self._calls.values():
-            call.set()
-        drains = [drain for drain in self._drains.values() if not drain.done()]
-        if drains:
-            await asyncio.wait(drains, timeout=self._settings.shutdown_grace_ms / 1000)
-        for drain in drains:
-            drain.cancel()
-        await asyncio.gather(*drains, return_exceptions=True)
+    # --- one Space ----------------------------------------------------------------------------------------------------
 
-    async def _drain(self, space_id: str) -> None:
-        call = self._calls[space_id]
+    async def _drain(self, space_id: str, call: asyncio.Event) -> None:
+        """Work through a Space's queue until it is empty; what breaks is tried again after a growing pause."""
+        structlog.contextvars.clear_contextvars()
+        back_off = _FIRST_BACK_OFF_S
         try:
-            space = await run_sync(self._spaces.get, space_id)
-            while not self._stopping:
-                call.clear()
-                if await self._passes.step(space):
-                    continue
-                wait = await run_sync(self._passes.wait_ms, space)
-                if wait is None and not call.is_set():
+            while self._stopped_at is None:
+                try:
+                    space = await run_sync(self._spaces.hold, space_id)
+                    try:
+                        await self._work_through(space, call)
+                    finally:
+                        space.unpin()
+                    if not call.is_set():
+                        return
+                except SpaceNotFound:
+                    log.warning("drain_stopped", space=space_id, reason="the Space is gone")
                     return
-                # Something waits for its round or for another holder's lease; a call ends the waiting at once.
-                pause = min(wait or 0, self._settings.sweep_interval_ms) / 1000 + _PAUSE_S
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(call.wait(), pause)
-        except ServiceFailure as failure:
-            log.warning("drain_stopped", space=space_id, reason=failure.message)
-        except Exception:
-            log.exception("drain_failed", space=space_id)
+                except Exception as fault:  # noqa: BLE001 - one Space's trouble must end nobody's work
+                    log.error("drain_failed", space=space_id, **logs.fault(fault))
+                    await self._pause(call, back_off)
+                    back_off = min(back_off * 2, self._sweep_s)
+        finally:
+            del self._calls[space_id]
+
+    async def _work_through(self, space: OpenSpace, call: asyncio.Event) -> None:
+        while self._stopped_at is None:
+            call.clear()
+            if await self._passes.step(space):
+                continue
+            wait_ms = await run_sync(self._queue.wait_ms, space.store)
+            if wait_ms is None:
+                return
+            # Something waits for its round or for another holder's lease; a call ends the waiting at once.
+            await self._pause(call, min(wait_ms / 1000, self._sweep_s) + _PAUSE_S)
+
+    async def _pause(self, call: asyncio.Event, seconds: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(call.wait(), seconds)
+
+    # --- all Spaces ---------------------------------------------------------------------------------------------------
 
     async def _sweep(self) -> None:
-        while True:
-            try:
-                for space_id in await run_sync(self._spaces.all_ids):
-                    if await run_sync(self._has_work, space_id):
+        """Find work whose wake-up was lost, whose holder died, or that the clock calls for; close what is idle."""
+        structlog.contextvars.clear_contextvars()
+        looked_at_all = -math.inf
+        with anyio.CancelScope() as self._sweeping:
+            while self._stopped_at is None:
+                begun = anyio.current_time()
+                is_round = begun - looked_at_all >= _ROUND_S
+                for space_id in await self._asked(self._spaces.all_ids if is_round else self._spaces.resident) or []:
+                    if await self._asked(partial(self._spaces.peek, space_id, self._needs_work), space_id):
                         self.wake(space_id)
-                await run_sync(self._spaces.evict_idle, self._settings.space_idle_ms)
-            except Exception:
-                log.exception("sweep_failed")
-            await asyncio.sleep(self._settings.sweep_interval_ms / 1000)
+                if is_round:
+                    looked_at_all = begun
+                await self._asked(partial(self._spaces.evict_idle, self._idle_ms))
+                await anyio.sleep(self._sweep_s)
 
-    def _has_work(self, space_id: str) -> bool:
+    def _needs_work(self, space: SpaceStore) -> bool:
+        return self._queue.accept_cycle_by_clock(space) or self._queue.has_work(space)
+
+    async def _asked(self, question: Callable[[], T], space_id: str | None = None) -> T | None:
+        """The answer, or None when there is none: a broken Space must not hide the others."""
         try:
-            return self._passes.has_work(self._spaces.get(space_id))
-        except ServiceFailure:
-            return False
+            return await run_sync(question)
+        except SpaceNotFound:
+            return None
+        except Exception as fault:  # noqa: BLE001 - as above
+            log.error("sweep_failed", space=space_id, **logs.fault(fault))
+            return None

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 
 from brain import logs
-from brain.serve import bind, server_for
+from brain.serve import Server, address_of, bind
 from brain.settings import Settings
 
 _OWNER = "uuc56-gyb"
@@ -183,12 +183,11 @@ def load_script() -> dict[str, Any]:
 def serving(settings: Settings) -> Iterator[str]:
     """The service on a thread of this process; its base address."""
     listener = bind(settings)
-    server = server_for(settings)
+    server = Server(settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="brain-serve", daemon=True)
     thread.start()
-    host, port = listener.getsockname()[:2]
     try:
-        yield f"http://{host}:{port}"
+        yield f"http://{address_of(listener)}"
     finally:
         server.should_exit = True
         thread.join(timeout=30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from importlib.resources import files
 
 from starlette.applications import Starlette
@@ -15,7 +16,7 @@ from starlette.routing import Route
 
 from brain.http import spaces
 from brain.http.admission import Admission, Budget
-from brain.http.failures import HANDLERS
+from brain.http.failures import HANDLERS, CatchAll
 from brain.http.payload import json_response
 from brain.service.brain import Brain
 from brain.settings import Settings
@@ -29,13 +30,29 @@ async def get_info(request: Request) -> Response:
 
 async def get_skill(_: Request) -> Response:
     """How an agent uses this service, in Markdown."""
-    text = files("brain.http").joinpath("skill.md").read_text("utf-8")
-    return Response(text, media_type="text/markdown; charset=utf-8")
+    return Response(_static("skill.md"), media_type="text/markdown; charset=utf-8")
+
+
+async def get_favicon(_: Request) -> Response:
+    """The icon of a browser's tab."""
+    return Response(_static("favicon.ico"), media_type="image/x-icon")
+
+
+async def get_touch_icon(_: Request) -> Response:
+    """The icon of a phone's home screen."""
+    return Response(_static("apple-touch-icon.webp"), media_type="image/webp")
+
+
+@cache
+def _static(name: str) -> bytes:
+    return files("brain.http").joinpath("static", name).read_bytes()
 
 
 PUBLIC_ROUTES = [
     Route("/info", get_info, methods=["GET"]),
     Route("/SKILL.md", get_skill, methods=["GET"]),
+    Route("/favicon.ico", get_favicon, methods=["GET"]),
+    Route("/apple-touch-icon.webp", get_touch_icon, methods=["GET"]),
 ]
 
 
@@ -52,12 +69,21 @@ def http_app(
         async with background():
             yield
 
-    middleware = [Middleware(Admission, most=settings.http_max_concurrency, shard=settings.sharding_idx)]
+    middleware = [
+        Middleware(Admission, most=settings.http_max_concurrency, shard=settings.sharding_idx),
+        Middleware(CatchAll),
+    ]
     if settings.cors_origins:
-        middleware.append(
+        # Outermost: a browser that may not read a 503 cannot act on it.
+        middleware.insert(
+            0,
             Middleware(
-                CORSMiddleware, allow_origins=list(settings.cors_origins), allow_methods=["*"], allow_headers=["*"]
-            )
+                CORSMiddleware,
+                allow_origins=list(settings.cors_origins),
+                allow_methods=["*"],
+                allow_headers=["*"],
+                expose_headers=["x-request-id", "retry-after"],
+            ),
         )
     app = Starlette(
         routes=[*PUBLIC_ROUTES, *spaces.ROUTES],

@@ -10,10 +10,9 @@ from starlette.requests import Request
 
 from brain.service.brain import Caller
 
-ANONYMOUS = Caller(principal="anonymous", channel="http")
+ANONYMOUS = "anonymous"
 
 
 def caller_of(request: Request) -> Caller:
     """The caller of a request."""
-    del request
-    return ANONYMOUS
+    return Caller(principal=ANONYMOUS, channel="http", request_id=request.scope.get("state", {}).get("request_id"))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from brain import logs
+from brain.errors import KipError, Retry
 from brain.http.payload import BodyTooLarge, json_response
 from brain.service.failures import (
     Busy,
@@ -51,18 +54,23 @@ async def service_failure(_: Request, failure: Exception) -> Response:
     return answer
 
 
+async def kip_error(request: Request, failure: Exception) -> Response:
+    """An error of the store or the engine outside any KIP answer: for a while, or a defect; `data` is its wire form."""
+    assert isinstance(failure, KipError)  # noqa: S101 - registered for this class only
+    log.error("store_failed", path=request.url.path, code=failure.code, **logs.fault(failure))
+    if failure.retry is Retry.SAFE_SAME_REQUEST:
+        answer = error_response(503, failure.message, failure.to_wire())
+        answer.headers["retry-after"] = "1"
+        return answer
+    return error_response(500, failure.message, failure.to_wire())
+
+
 async def body_too_large(request: Request, _: Exception) -> Response:
     """A body past the limit; the connection is closed because the rest of it was not read."""
     limit = request.app.state.settings.body_limit_bytes
     answer = error_response(413, f"the body is larger than {limit} bytes")
     answer.headers["connection"] = "close"
     return answer
-
-
-async def unexpected(request: Request, failure: Exception) -> Response:
-    """A defect: logged in full, told in general."""
-    log.error("unexpected_failure", path=request.url.path, exc_info=failure)
-    return error_response(500, "internal error; the request id in this answer's headers leads to the log")
 
 
 async def unmatched(_: Request, failure: Exception) -> Response:
@@ -73,8 +81,33 @@ async def unmatched(_: Request, failure: Exception) -> Response:
 
 HANDLERS: dict[Any, Any] = {
     ServiceFailure: service_failure,
+    KipError: kip_error,
     BodyTooLarge: body_too_large,
     404: unmatched,
     405: unmatched,
-    Exception: unexpected,
 }
+
+
+class CatchAll:
+    """ASGI middleware: a defect is logged by its kind and place, told in general, and goes no further."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal has_started
+            has_started = has_started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            log.info("client_left", path=scope.get("path"))
+        except Exception as defect:  # noqa: BLE001 - nobody behind this would answer in our shape
+            log.error("unexpected_failure", path=scope.get("path"), **logs.fault(defect))
+            if not has_started and scope["type"] == "http":
+                text = "internal error; the request id in this answer's headers leads to the log"
+                await error_response(500, text)(scope, receive, send)

@@ -6,20 +6,27 @@ A handler decodes, asks the service, encodes. Refusals travel as exceptions to `
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
+import anyio
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from brain.http.admission import Budget, too_many
 from brain.http.auth import caller_of
-from brain.http.payload import accepted_type, parse, read_payload, write_result, write_value
+from brain.http.payload import accepted_type, read_input, write_result, write_value
 from brain.http.principals import parse_principal
 from brain.service.brain import Brain
 from brain.service.failures import InvalidInput
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
 
+T = TypeVar("T")
 Handler = Callable[[Request], Awaitable[Response]]
+
+_CLIENT_LEFT = 499
+"""Stands in no answer that anybody reads: the client is gone."""
 
 
 def _brain(request: Request) -> Brain:
@@ -45,57 +52,94 @@ def asks_a_model(handler: Handler) -> Handler:
     return admitted
 
 
+async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
+    """What the work comes to, or None: it is cancelled when the client leaves, and its places are free again."""
+    result: T | None = None
+    failure: Exception | None = None
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        try:
+            result = await work
+        except Exception as error:  # noqa: BLE001 - raised again below, not wrapped into a group
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return result
+
+
 async def post_create_space(request: Request) -> Response:
-    asked = parse(CreateSpaceInput, await read_payload(request))
+    asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
     return write_result(request, await _brain(request).create_space(asked, parse_principal(asked.user)))
 
 
 async def post_formation(request: Request) -> Response:
     space_id = await _space(request)
-    payload = await read_payload(request)
-    if isinstance(payload, str):
-        payload = {"messages": [{"role": "user", "content": payload}]}
-    asked = parse(FormationInput, payload)
+    asked = await read_input(request, FormationInput, of_text=_as_message)
     output = await _brain(request).submit_formation(space_id, asked, caller_of(request))
     if accepted_type(request) == "text/markdown":
         return write_value(request, output, markdown=output["content"] or None)
     return write_result(request, output)
 
 
+def _as_message(text: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]}
+
+
 async def post_recall(request: Request) -> Response:
     space_id = await _space(request)
-    output = await _brain(request).recall(space_id, await _question(request), caller_of(request))
+    asked = await read_input(request, RecallInput, of_text=_as_question)
+    output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
+    if output is None:
+        return Response(status_code=_CLIENT_LEFT)
     return write_result(request, output, markdown=output["content"])
 
 
 async def post_recall_structured(request: Request) -> Response:
     space_id = await _space(request)
-    output = await _brain(request).recall_structured(space_id, await _question(request), caller_of(request))
+    asked = await read_input(request, RecallInput, of_text=_as_question)
+    output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
+    if output is None:
+        return Response(status_code=_CLIENT_LEFT)
     return write_result(request, output, markdown=output["answer"])
 
 
-async def _question(request: Request) -> RecallInput:
-    payload = await read_payload(request)
-    return parse(RecallInput, {"query": payload} if isinstance(payload, str) else payload)
+def _as_question(text: str) -> dict[str, Any]:
+    return {"query": text}
 
 
 async def post_maintenance(request: Request) -> Response:
     space_id = await _space(request)
-    asked = parse(MaintenanceInput, await read_payload(request))
+    asked = await read_input(request, MaintenanceInput)
     return write_result(request, await _brain(request).start_maintenance(space_id, asked, caller_of(request)))
 
 
 async def post_probe(request: Request) -> Response:
     space_id = await _space(request)
-    asked = parse(ProbeInput, await read_payload(request))
+    asked = await read_input(request, ProbeInput)
     return write_result(request, await _brain(request).probe(space_id, asked, caller_of(request)))
 
 
 async def post_execute_kip_readonly(request: Request) -> Response:
     space_id = await _space(request)
-    payload = await read_payload(request)
-    asked = parse(KipInput, {"command": payload} if isinstance(payload, str) else payload)
+    asked = await read_input(request, KipInput, of_text=_as_command)
     return write_value(request, await _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
+
+
+def _as_command(text: str) -> dict[str, Any]:
+    """A bare command; also as a JSON string that was sent without a type, for no command begins with a quote."""
+    if text.startswith('"'):
+        try:
+            text = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            raise InvalidInput("parse JSON error: the command is neither a text nor a JSON string") from None
+    return {"command": text}
 
 
 async def get_space_info(request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,19 +10,20 @@ import anyio
 import structlog
 from anyio.to_thread import run_sync
 
-from brain import __version__
+from brain import __version__, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
 from brain.agents.model import Model
 from brain.kip.context import Session
-from brain.service import conversations, ledger
-from brain.service.conversations import COLLECTIONS, Collection, usage_to_wire
-from brain.service.failures import InvalidInput, NotFound, OverTier
+from brain.service import conversations, ledger, status
+from brain.service.conversations import COLLECTIONS, usage_to_wire
+from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
-from brain.service.passes import FORMATION, MAINTENANCE, Passes, cycle_input, takeable
 from brain.service.probe import probe
-from brain.service.spaces import OpenSpace, Spaces
+from brain.service.queue import Queue, cycle_input
+from brain.service.recalls import RecallRun
+from brain.service.spaces import OpenSpace, Spaces, record_of
 from brain.settings import Settings
-from brain.store.base import Kind
+from brain.store.base import Document, Kind
 from brain.times import Clock, timestamp
 
 log = structlog.get_logger(__name__)
@@ -32,28 +32,26 @@ T = TypeVar("T")
 Recall = Callable[[Place, RecallJob], Awaitable[RecallResult]]
 
 DESCRIPTION = "A memory service for AI agents: attributed, dated, evidence-backed claims, answered with citations."
-DESCRIPTOR: dict[str, Any] = {
-    "minimum_response_tokens": 256,
-    "tokenizer": "o200k_base@tiktoken-rs-0.12",
-    "default_budget": {"deadline_ms": 30000, "max_output_tokens": 4096},
-    "bundles": ["memory_basic"],
-    "kip_memory": "2.0",
-}
-"""The Memory Interface this service describes to its clients."""
 
-_WIKI_COUNTERS = ("wiki_docs", "wiki_chunks", "wiki_versions", "wiki_queries", "wiki_digested", "wiki_stale_docs")
+_THREADS = 16
+_QUERY_THREADS = 8
+"""Callers' own KIP may run long; it must not take the threads that accept and answer everything else."""
+
+_STOPPING = "the service is stopping; send the same request again"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who calls, as a door established it.
 
-    principal  name of the principal, shown as a conversation's `user` and in what it writes
-    channel    the door: `http`, `mcp`, `cli`
+    principal   name of the principal, shown as a conversation's `user` and in what it writes
+    channel     the door: `http`, `mcp`, `cli`
+    request_id  stands in the log lines of the work this call brings about
     """
 
     principal: str
     channel: str
+    request_id: str | None = None
 
     def reader(self) -> Session:
         """The session of this caller's own read-only KIP."""
@@ -68,7 +66,7 @@ class Brain:
         *,
         settings: Settings,
         spaces: Spaces,
-        passes: Passes,
+        queue: Queue,
         model: Model,
         recall: Recall,
         clock: Clock,
@@ -76,12 +74,21 @@ class Brain:
     ) -> None:
         self._settings = settings
         self._spaces = spaces
-        self._passes = passes
+        self._queue = queue
         self._model = model
         self._recall = recall
         self._clock = clock
         self._wake = wake
-        self._threads = anyio.CapacityLimiter(16)
+        self._threads = anyio.CapacityLimiter(_THREADS)
+        self._query_threads = anyio.CapacityLimiter(_QUERY_THREADS)
+        self._recalls: set[anyio.CancelScope] = set()
+        self._is_stopping = False
+
+    def stop_recalls(self) -> None:
+        """The process stops: end the recalls under way, each with `Unavailable`, and begin no others."""
+        self._is_stopping = True
+        for scope in self._recalls:
+            scope.cancel()
 
     # --- service and Spaces -------------------------------------------------------------------------------------------
 
@@ -92,86 +99,34 @@ class Brain:
             "version": __version__,
             "sharding": self._settings.sharding_idx,
             "description": DESCRIPTION,
-            "memory_interface": DESCRIPTOR,
+            "memory_interface": status.DESCRIPTOR,
         }
 
     async def create_space(self, asked: CreateSpaceInput, owner: str) -> dict[str, Any]:
         """Create a Space; InvalidInput, SpaceTaken."""
-        space = await self._in_thread(lambda: self._spaces.create(asked.space_id, owner=owner, tier=asked.tier))
-        log.info("space_created", space=space.id, tier=asked.tier)
-        return await self.space_info(space.id)
+
+        def create() -> dict[str, Any]:
+            return status.space_info(self._spaces.create(asked.space_id, owner=owner, tier=asked.tier))
+
+        info = await self._in_thread(create)
+        log.info("space_created", space=asked.space_id, tier=asked.tier)
+        return info
+
+    async def check_space(self, space_id: str) -> None:
+        """SpaceNotFound or InvalidInput unless the Space is there."""
+        await self._in_thread(lambda: self._spaces.get(space_id))
 
     async def space_info(self, space_id: str) -> dict[str, Any]:
-        """A Space's figures, from counters only."""
-        return await self._in_thread(lambda: self._space_info(self._spaces.get(space_id)))
-
-    def _space_info(self, space: OpenSpace) -> dict[str, Any]:
-        record = space.record()
-        with space.snapshot() as now:
-            counts, progress = now.counts(), ledger.progress(now)
-            return {
-                "id": space.id,
-                "name": record["name"],
-                "description": record["description"],
-                "owner": record["owner"],
-                "db_stats": {"space_seq": now.seq, **{f"{kind.value}s": counts.get(kind, 0) for kind in Kind}},
-                "concepts": counts.get(Kind.CONCEPT, 0),
-                "propositions": counts.get(Kind.PROPOSITION, 0),
-                "conversations": conversations.count(now, "formation"),
-                "public": record["public"],
-                "tier": record["tier"],
-                **{f"{agent}_usage": usage_to_wire(ledger.usage_of(now, agent)) for agent in COLLECTIONS},
-                "formation_processed_id": progress["formation_processed_id"],
-                "maintenance_processed_id": progress["maintenance_processed_id"],
-                "maintenance_at": progress["maintenance_at"],
-                "memory_interface": {**DESCRIPTOR, "default_space": {"id": space.id}},
-                **dict.fromkeys(_WIKI_COUNTERS, 0),
-            }
+        """A Space's figures."""
+        return await self._in_space(space_id, status.space_info)
 
     async def formation_status(self, space_id: str) -> dict[str, Any]:
         """Whether passes are at work and how far they came."""
-        return await self._in_thread(lambda: self._formation_status(self._spaces.get(space_id)))
-
-    def _formation_status(self, space: OpenSpace) -> dict[str, Any]:
-        at = self._clock.now_ms()
-        with space.snapshot() as now:
-            counts, progress = now.counts(), ledger.progress(now)
-            return {
-                "id": space.id,
-                "concepts": counts.get(Kind.CONCEPT, 0),
-                "propositions": counts.get(Kind.PROPOSITION, 0),
-                "conversations": conversations.count(now, "formation"),
-                "formation_processing": bool(takeable(now.work(FORMATION), at)),
-                "maintenance_processing": bool(takeable(now.work(MAINTENANCE), at)),
-                "formation_processed_id": progress["formation_processed_id"],
-                "maintenance_processed_id": progress["maintenance_processed_id"],
-                "maintenance_at": progress["maintenance_at"],
-            }
+        return await self._in_space(space_id, lambda space: status.formation_status(space, self._queue))
 
     async def memory_status(self, space_id: str) -> dict[str, Any]:
         """Metrics, rates and the last reports."""
-        return await self._in_thread(lambda: self._memory_status(self._spaces.get(space_id)))
-
-    def _memory_status(self, space: OpenSpace) -> dict[str, Any]:
-        with space.snapshot() as now:
-            counts, metrics = now.counts(), ledger.metrics(now)
-            maintenance = ledger.usage_of(now, "maintenance")
-            reports = {
-                name: ledger.report(now, name)
-                for name in ("last_settlement", "last_self_test", "last_shadow", "last_schema_audit")
-            }
-        spent = (maintenance.input_tokens or 0) + (maintenance.output_tokens or 0)
-        probes = metrics["probe_hits"] + metrics["probe_misses"]
-        rates = {
-            "groundability": _rate(metrics["self_test_grounded"], metrics["self_test_tested"]),
-            "probe_hit_rate": _rate(metrics["probe_hits"], probes),
-            "correction_rate": _rate(metrics["corrections"], metrics["recalls_completed"]),
-            "avg_uncertainty": _rate(metrics["uncertainty_sum"], metrics["uncertainty_reports"]),
-            "maintenance_tokens_per_recall": _rate(spent, metrics["recalls_completed"]),
-        }
-        graph = {"concepts": counts.get(Kind.CONCEPT, 0), "propositions": counts.get(Kind.PROPOSITION, 0)}
-        known = {name: value for name, value in {**rates, **reports}.items() if value is not None}
-        return {"metrics": metrics, "graph": graph, **known}
+        return await self._in_space(space_id, status.memory_status)
 
     # --- formation and maintenance ------------------------------------------------------------------------------------
 
@@ -180,55 +135,38 @@ class Brain:
 
         raises  InvalidInput, SpaceNotFound, OverTier
         """
-        number = await self._in_thread(lambda: self._accept_formation(self._spaces.get(space_id), asked, caller))
+        number = await self._in_space(space_id, lambda space: self._accept_formation(space, asked, caller))
         self._wake(space_id)
         return self._accepted(number)
 
     def _accept_formation(self, space: OpenSpace, asked: FormationInput, caller: Caller) -> int:
-        now = self._clock.now_ms()
-        said = asked.said(timestamp(now))
-        context = asked.context.model_dump(exclude_none=True)
+        stored = {
+            "messages": [
+                {"role": line.role, "content": line.content, "name": line.name, "observed_at": line.observed_at}
+                for line in asked.said(timestamp(self._clock.now_ms()))
+            ],
+            "context": asked.context.model_dump(exclude_none=True),
+        }
+        shown = [message.model_dump(exclude_none=True) for message in asked.messages]
         with space.transaction() as tx:
-            record = tx.get("space", "record") or {}
-            most = 10 ** (record["tier"]["tier"] + 2)
+            most = 10 ** (record_of(tx)["tier"]["tier"] + 2)
             size = max(tx.counts().get(Kind.CONCEPT, 0), conversations.count(tx, "formation"))
             if size > most:
                 raise OverTier(f"node limit exceeded: {size} of {most}; raise the tier of the space to go on")
-            number = conversations.open_conversation(
-                tx,
-                "formation",
-                user=caller.principal,
-                messages=[message.model_dump(exclude_none=True) for message in asked.messages],
-                stored_input={
-                    "messages": [
-                        {
-                            "role": line.role,
-                            "content": line.content,
-                            "name": line.name,
-                            "observed_at": line.observed_at,
-                        }
-                        for line in said
-                    ],
-                    "context": context,
-                },
-                now_ms=now,
+            return self._queue.accept_formation(
+                tx, stored, user=caller.principal, messages=shown, request_id=caller.request_id
             )
-            tx.enqueue(FORMATION, {"conversation": number})
-        return number
 
     async def start_maintenance(self, space_id: str, asked: MaintenanceInput, caller: Caller) -> dict[str, Any]:
         """Start one cycle and answer at once; Busy while another pass is at work."""
 
-        def accept() -> int:
-            space = self._spaces.get(space_id)
+        def accept(space: OpenSpace) -> int:
             with space.snapshot() as now:
                 done = ledger.progress(now)["formation_processed_id"]
-            stored = cycle_input(
-                asked.scope, asked.trigger, done, asked.parameters.model_dump(exclude_none=True, by_alias=False)
-            )
-            return self._passes.accept_maintenance(space, stored, user=caller.principal)
+            stored = cycle_input(asked.scope, asked.trigger, done, asked.parameters.effective())
+            return self._queue.accept_cycle(space, stored, user=caller.principal, request_id=caller.request_id)
 
-        number = await self._in_thread(accept)
+        number = await self._in_space(space_id, accept)
         self._wake(space_id)
         return self._accepted(number)
 
@@ -245,15 +183,7 @@ class Brain:
     async def recall(self, space_id: str, asked: RecallInput, caller: Caller) -> dict[str, Any]:
         """Answer a question in words (AgentOutput)."""
         number, result = await self._answer(space_id, asked, caller)
-        output: dict[str, Any] = {
-            "content": result.run.content,
-            "conversation": number,
-            "usage": usage_to_wire(result.run.usage),
-            "model": result.run.model,
-        }
-        if result.run.failed_reason is not None:
-            output["failed_reason"] = result.run.failed_reason
-        return output
+        return {"content": result.run.content, **_ended(number, result)}
 
     async def recall_structured(self, space_id: str, asked: RecallInput, caller: Caller) -> dict[str, Any]:
         """Answer a question with its citations (RecallOutput)."""
@@ -261,130 +191,92 @@ class Brain:
         output: dict[str, Any] = {
             "answer": result.run.content,
             "found": bool(result.found) if result.found is not None else bool(result.citations),
-            "conversation": number,
-            "usage": usage_to_wire(result.run.usage),
-            "model": result.run.model,
+            **_ended(number, result),
         }
         if result.uncertainty is not None:
             output["uncertainty"] = result.uncertainty
         if result.citations:
             output["memories"] = [dict(citation.wire) for citation in result.citations]
-        if result.run.failed_reason is not None:
-            output["failed_reason"] = result.run.failed_reason
         return output
 
     async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> tuple[int, RecallResult]:
-        space = await self._in_thread(lambda: self._spaces.get(space_id))
-        number = await self._in_thread(lambda: self._open_recall(space, asked, caller))
-        space.pins += 1
+        if self._is_stopping:
+            raise Unavailable(_STOPPING)
+        space = await self._in_thread(lambda: self._spaces.hold(space_id))
+        scope = anyio.CancelScope()
+        self._recalls.add(scope)
         try:
-            result = await self._recall(self._place(space, "recall", number), self._recall_job(asked))
-        except asyncio.CancelledError:
-            await asyncio.shield(self._in_thread(lambda: self._close_recall(space, number, None)))
-            raise
+            with scope:
+                return await self._answer_in(space, asked, caller)
         finally:
-            space.pins -= 1
-        await self._in_thread(lambda: self._close_recall(space, number, result))
-        return number, result
+            self._recalls.discard(scope)
+            space.unpin()
+        raise Unavailable(_STOPPING)
 
-    def _recall_job(self, asked: RecallInput) -> RecallJob:
-        context = asked.context
-        return RecallJob(
-            query=asked.query,
-            counterparty=context.counterparty,
-            agent=context.agent,
-            source=context.source,
-            topic=context.topic,
-        )
-
-    def _place(self, space: OpenSpace, collection: Collection, number: int) -> Place:
-        return Place(
+    async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> tuple[int, RecallResult]:
+        run = await self._in_thread(lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal))
+        place = Place(
             space_id=space.id,
             engine=space.engine,
             self_id=space.self_id,
             model=self._model,
             clock=self._clock,
             attribution=self._settings.memory_attribution,
-            transcript=lambda messages, usage: self._passes.keep_transcript(space, collection, number, messages, usage),
+            transcript=run.keep_transcript,
         )
-
-    def _open_recall(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> int:
-        with space.transaction() as tx:
-            return conversations.open_conversation(
-                tx,
-                "recall",
-                user=caller.principal,
-                messages=[{"role": "user", "content": asked.query}],
-                stored_input={"query": asked.query},
-                now_ms=self._clock.now_ms(),
-                status="working",
-            )
-
-    def _close_recall(self, space: OpenSpace, number: int, result: RecallResult | None) -> None:
-        now = self._clock.now_ms()
-        with space.transaction() as tx:
-            if result is None:
-                conversations.change(tx, "recall", number, now, status="cancelled", failed_reason="the caller left")
-                return
-            failed = result.run.failed_reason
-            conversations.change(
-                tx,
-                "recall",
-                number,
-                now,
-                status="completed" if failed is None else "failed",
-                failed_reason=failed,
-                model=result.run.model,
-                usage=usage_to_wire(result.run.usage),
-                extra={
-                    "answer": result.run.content,
-                    "citations": [dict(citation.wire) for citation in result.citations],
-                    "rounds": result.run.rounds,
-                    "stopped": result.run.stopped,
-                    "prompt_digest": result.run.prompt_digest,
-                },
-            )
-            ledger.add_usage(tx, "recall", result.run.usage)
-            if failed is None:
-                ledger.add_metrics(
-                    tx,
-                    now,
-                    recalls_completed=1,
-                    entities_recalled=len(result.citations),
-                    **(
-                        {"uncertainty_reports": 1, "uncertainty_sum": result.uncertainty}
-                        if result.uncertainty is not None
-                        else {}
-                    ),
-                )
+        job = RecallJob(query=asked.query, **asked.context.model_dump())
+        try:
+            result = await self._recall(place, job)
+        except anyio.get_cancelled_exc_class():
+            why = "the service stopped" if self._is_stopping else "nobody waited for the answer any more"
+            with anyio.CancelScope(shield=True):
+                await self._in_thread(lambda: run.cancel(f"cancelled: {why}"))
+            log.info("recall_cancelled", space=space.id, conversation=run.number)
+            raise
+        except Exception as fault:
+            log.error("recall_broke", space=space.id, conversation=run.number, **logs.fault(fault))
+            await self._in_thread(lambda: run.fail("internal_error: the recall ended unexpectedly"))
+            raise
+        await self._in_thread(lambda: run.end(result))
+        log.info(
+            "recall_ended",
+            space=space.id,
+            conversation=run.number,
+            stopped=result.run.stopped,
+            rounds=result.run.rounds,
+            citations=len(result.citations),
+            model=result.run.model,
+        )
+        return run.number, result
 
     async def probe(self, space_id: str, asked: ProbeInput, caller: Caller) -> dict[str, Any]:
         """Whether anything is there to be found; no model is asked."""
-        return await self._in_thread(
-            lambda: probe(
-                self._spaces.get(space_id), asked.query, asked.limit, session=caller.reader(), clock=self._clock
-            )
+        return await self._in_space(
+            space_id,
+            lambda space: probe(space, asked.query, asked.limit, session=caller.reader(), clock=self._clock),
         )
 
     async def execute_kip_readonly(self, space_id: str, asked: KipInput, caller: Caller) -> dict[str, Any]:
-        """Run KQL and META; a statement that parses to a write is refused inside the answer."""
+        """Run KQL and META for a bounded time; what parses to a write is refused inside the answer."""
         envelope = asked.envelope()
-        return await self._in_thread(
-            lambda: self._spaces.get(space_id).engine.execute(envelope, caller.reader()).response
-        )
+
+        def execute(space: OpenSpace) -> dict[str, Any]:
+            return space.engine.execute(envelope, caller.reader()).response
+
+        return await self._in_space(space_id, execute, limiter=self._query_threads)
 
     # --- conversations ------------------------------------------------------------------------------------------------
 
     async def conversation(self, space_id: str, collection: str, number: int) -> dict[str, Any]:
         """One run in full."""
-        return conversations.to_wire(await self._record(space_id, collection, number))
+        return conversations.to_wire(await self._record(space_id, collection, number), self._clock.now_ms())
 
     async def conversation_delta(
         self, space_id: str, collection: str, number: int, messages_offset: int, artifacts_offset: int
     ) -> dict[str, Any]:
         """What a run has added since the caller's offsets."""
         record = await self._record(space_id, collection, number)
-        return conversations.delta(record, messages_offset, artifacts_offset)
+        return conversations.delta(record, messages_offset, artifacts_offset, self._clock.now_ms())
 
     async def conversation_page(
         self, space_id: str, collection: str, *, cursor: str | None, limit: int
@@ -392,35 +284,53 @@ class Brain:
         """A page of runs and the cursor of the next."""
         _check_collection(collection)
 
-        def read() -> tuple[list[dict[str, Any]], str | None]:
-            with self._spaces.get(space_id).snapshot() as now:
-                return conversations.page(now, collection, cursor=cursor, limit=min(max(limit, 1), 100))
+        def read(space: OpenSpace) -> tuple[list[dict[str, Any]], str | None]:
+            with space.snapshot() as now:
+                return conversations.page(
+                    now, collection, cursor=cursor, limit=min(max(limit, 1), 100), now_ms=self._clock.now_ms()
+                )
 
-        return await self._in_thread(read)
+        return await self._in_space(space_id, read)
 
-    async def _record(self, space_id: str, collection: str, number: int) -> Any:
+    async def _record(self, space_id: str, collection: str, number: int) -> Document:
         _check_collection(collection)
 
-        def read() -> Any:
-            with self._spaces.get(space_id).snapshot() as now:
+        def read(space: OpenSpace) -> Document | None:
+            with space.snapshot() as now:
                 return conversations.read(now, collection, number)
 
-        record = await self._in_thread(read)
+        record = await self._in_space(space_id, read)
         if record is None:
             raise NotFound(f"no conversation {number} in {collection}")
         return record
 
-    async def check_space(self, space_id: str) -> None:
-        """SpaceNotFound or InvalidInput unless the Space is there."""
-        await self._in_thread(lambda: self._spaces.get(space_id))
+    # --- how ----------------------------------------------------------------------------------------------------------
+
+    async def _in_space(
+        self, space_id: str, work: Callable[[OpenSpace], T], *, limiter: anyio.CapacityLimiter | None = None
+    ) -> T:
+        """Work on a Space in a thread, which holds it open meanwhile."""
+
+        def run() -> T:
+            with self._spaces.use(space_id) as space:
+                return work(space)
+
+        return await run_sync(run, limiter=limiter or self._threads)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await run_sync(work, limiter=self._threads)
 
 
-def _rate(part: float, whole: float) -> float | None:
-    """Part of whole, or None when there is no whole."""
-    return part / whole if whole else None
+def _ended(number: int, result: RecallResult) -> dict[str, Any]:
+    """What both recall routes tell of a run."""
+    told: dict[str, Any] = {
+        "conversation": number,
+        "usage": usage_to_wire(result.run.usage),
+        "model": result.run.model,
+    }
+    if result.run.failed_reason is not None:
+        told["failed_reason"] = result.run.failed_reason
+    return told
 
 
 def _check_collection(collection: str) -> None:

@@ -1,7 +1,9 @@
-"""Conversations: one record per agent run, in three collections, with what went in, what was said and how it ended.
+"""Conversations: one record per agent run, in three collections, with what was said and how it ended.
 
-A record is a document beside the graph, under `conversations.<collection>` and its number in twelve digits, so that
-key order is arrival order. The wire shape is the record without `input`, which only the queue reads.
+Documents beside the graph, each under its number in twelve digits, so that key order is arrival order:
+`conversations.<collection>` holds the record as clients see it, `inputs.<collection>` what a queued run is to work on,
+`commits.<collection>` the sequences a pass has committed. The last two are apart because a record grows with every turn
+and they must not be rewritten with it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any, Literal, get_args
 from brain.agents.model import Usage
 from brain.service.failures import InvalidInput
 from brain.store.base import Document, Reader, Transaction
+from brain.times import Seq
 
 Collection = Literal["formation", "recall", "maintenance"]
 COLLECTIONS: tuple[str, ...] = get_args(Collection)
@@ -19,6 +22,8 @@ Status = Literal["submitted", "working", "completed", "failed", "cancelled"]
 
 _NUMBERS = "conversation_numbers"
 _HOUR_MS = 3_600_000
+_RECALL_LOST_MS = 10 * 60_000
+"""More than twice the longest time a recall may take."""
 
 
 def _namespace(collection: str) -> str:
@@ -50,11 +55,14 @@ def open_conversation(
     *,
     user: str,
     messages: Sequence[Mapping[str, Any]],
-    stored_input: Document,
     now_ms: int,
     status: Status = "submitted",
+    queued_input: Document | None = None,
 ) -> int:
-    """Add a record and give its number: 1, 2, 3 … within its collection and Space."""
+    """Add a record and give its number: 1, 2, 3 … within its collection and Space.
+
+    queued_input  what a later run works on; None for a run that is going on already
+    """
     counter = tx.get(_NUMBERS, collection)
     number = (counter["last"] if counter else 0) + 1
     tx.set(_NUMBERS, collection, {"last": number})
@@ -70,15 +78,34 @@ def open_conversation(
         "created_at": now_ms,
         "updated_at": now_ms,
         "usage": usage_to_wire(Usage(0, 0, 0, 0)),
-        "input": stored_input,
     }
     tx.set(_namespace(collection), _key(number), record)
+    if queued_input is not None:
+        tx.set(f"inputs.{collection}", _key(number), queued_input)
     return number
 
 
 def read(reader: Reader, collection: str, number: int) -> Document | None:
-    """The stored record, `input` included, or None."""
+    """The stored record, or None."""
     return reader.get(_namespace(collection), _key(number))
+
+
+def input_of(reader: Reader, collection: str, number: int) -> Document | None:
+    """What a queued run works on, or None."""
+    return reader.get(f"inputs.{collection}", _key(number))
+
+
+def commits_of(reader: Reader, collection: str, number: int) -> list[Seq]:
+    """The sequences a pass has committed; empty when there are none."""
+    found = reader.get(f"commits.{collection}", _key(number))
+    return list(found["seqs"]) if found else []
+
+
+def add_commit(tx: Transaction, collection: Collection, number: int, seq: Seq) -> None:
+    """Note, inside the transaction that makes it, a commit of a pass."""
+    seqs = commits_of(tx, collection, number)
+    if seq not in seqs:
+        tx.set(f"commits.{collection}", _key(number), {"seqs": [*seqs, seq]})
 
 
 def change(tx: Transaction, collection: Collection, number: int, now_ms: int, **members: Any) -> Document:
@@ -92,13 +119,22 @@ def change(tx: Transaction, collection: Collection, number: int, now_ms: int, **
     return changed
 
 
-def to_wire(record: Document) -> dict[str, Any]:
-    """The record as a client sees it."""
-    return {name: value for name, value in record.items() if name not in {"input", "committed"}}
+def to_wire(record: Document, now_ms: int) -> dict[str, Any]:
+    """The record as a client sees it.
+
+    A recall runs in the process that was asked, for a bounded time. One that is still at work long after that lost its
+    process, and no other can tell earlier; so it is told at the read.
+    """
+    wire = dict(record)
+    is_recall = wire["label"] == "recall" and wire["status"] == "working"
+    if is_recall and now_ms - wire["updated_at"] > _RECALL_LOST_MS:
+        wire |= {"status": "failed", "failed_reason": "interrupted: the process that was answering ended"}
+    return wire
 
 
-def delta(record: Document, messages_offset: int, artifacts_offset: int) -> dict[str, Any]:
+def delta(record: Document, messages_offset: int, artifacts_offset: int, now_ms: int) -> dict[str, Any]:
     """What came since the caller's offsets."""
+    record = to_wire(record, now_ms)
     return {
         "_id": record["_id"],
         "messages": record["messages"][messages_offset:],
@@ -111,7 +147,9 @@ def delta(record: Document, messages_offset: int, artifacts_offset: int) -> dict
     }
 
 
-def page(reader: Reader, collection: str, *, cursor: str | None, limit: int) -> tuple[list[dict[str, Any]], str | None]:
+def page(
+    reader: Reader, collection: str, *, cursor: str | None, limit: int, now_ms: int
+) -> tuple[list[dict[str, Any]], str | None]:
     """One page, newest page first and oldest first within it, and the cursor of the next.
 
     A cursor is the smallest number already shown, so it stays true while new records arrive.
@@ -122,7 +160,7 @@ def page(reader: Reader, collection: str, *, cursor: str | None, limit: int) -> 
             raise InvalidInput("invalid cursor")
         before = _key(int(cursor))
     rows = reader.scan_state(_namespace(collection), after=before, limit=limit + 1, reverse=True)
-    shown = [to_wire(record) for _, record in rows[:limit]]
+    shown = [to_wire(record, now_ms) for _, record in rows[:limit]]
     following = str(shown[-1]["_id"]) if len(rows) > limit else None
     return shown[::-1], following
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -28,6 +29,10 @@ _RFC3339 = re.compile(
 )
 _MAX_MESSAGES = 256
 _MAX_EPOCH_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+_KIP_DEADLINE_MS = 15_000
+
+_Short = Annotated[StrictStr, Field(max_length=256)]
+"""A name, key or label: it becomes part of what agents read, and of the graph."""
 
 
 class _Input(BaseModel):
@@ -36,11 +41,16 @@ class _Input(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+def _absent_is_empty(value: object) -> object:
+    """null where an object may be left out is that."""
+    return {} if value is None else value
+
+
 class MessageInput(_Input):
     role: Literal["system", "user", "assistant", "tool"]
     content: StrictStr | list[StrictStr | dict[str, Any]]
-    name: StrictStr | None = None
-    user: StrictStr | None = None
+    name: _Short | None = None
+    user: _Short | None = None
     timestamp: StrictInt | None = Field(None, ge=0, le=_MAX_EPOCH_MS)
 
     def text(self) -> str:
@@ -52,32 +62,35 @@ class MessageInput(_Input):
 
 
 class ContextInput(_Input):
-    counterparty: StrictStr | None = None
-    agent: StrictStr | None = None
-    source: StrictStr | None = None
-    topic: StrictStr | None = None
+    """Who and what a request is about; a member of blank text is one that was left out."""
+
+    counterparty: _Short | None = None
+    agent: _Short | None = None
+    source: _Short | None = None
+    topic: _Short | None = None
+
+    @field_validator("*")
+    @classmethod
+    def _not_blank(cls, value: str | None) -> str | None:
+        return (value or "").strip() or None
+
+
+_Context = Annotated[ContextInput, BeforeValidator(_absent_is_empty)]
 
 
 class FormationInput(_Input):
-    messages: list[MessageInput]
-    context: ContextInput = ContextInput()
+    messages: list[MessageInput] = Field(max_length=_MAX_MESSAGES)
+    context: _Context = ContextInput()
     timestamp: StrictStr | None = None
-
-    @field_validator("context", mode="before")
-    @classmethod
-    def _absent(cls, value: object) -> object:
-        return {} if value is None else value
 
     def said(self, accepted_at: Timestamp) -> tuple[Said, ...]:
         """The messages with their observation times (BR-FORM-007).
 
-        raises  InvalidInput when there is nothing to read, too much, or a time that is no instant
+        raises  InvalidInput when there is nothing to read, or a time that is no instant
         """
         given = canonical_instant(self.timestamp) if self.timestamp is not None else accepted_at
         if not any(message.text().strip() for message in self.messages):
             raise InvalidInput("messages must hold at least one message that is not empty")
-        if len(self.messages) > _MAX_MESSAGES:
-            raise InvalidInput(f"messages must hold at most {_MAX_MESSAGES} messages")
         return tuple(
             Said(
                 role=message.role,
@@ -89,27 +102,22 @@ class FormationInput(_Input):
         )
 
 
-class RecallBudget(_Input):
-    tokenizer: StrictStr | None = None
-    max_tokens: StrictInt | None = Field(None, ge=1, le=65_536)
-    context_tokens: StrictInt | None = Field(None, ge=1, le=131_072)
-
-
 class RecallInput(_Input):
-    query: StrictStr
-    context: ContextInput = ContextInput()
-    budget: RecallBudget | None = None
-
-    @field_validator("context", mode="before")
-    @classmethod
-    def _absent(cls, value: object) -> object:
-        return {} if value is None else value
+    query: StrictStr = Field(max_length=32_768)
+    context: _Context = ContextInput()
+    budget: Any = None
 
     @field_validator("query")
     @classmethod
     def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("query must not be blank")
+        return not_blank("query", value)
+
+    @field_validator("budget")
+    @classmethod
+    def _no_budget(cls, value: object) -> object:
+        # A bound that is silently not kept is worse than none.
+        if value is not None:
+            raise ValueError("budgeted answers are not part of this release; leave budget out")
         return value
 
 
@@ -131,28 +139,37 @@ class MaintenanceParameters(_Input):
         default=None, validation_alias=AliasChoices("memory_strength_decay_factor", "confidence_decay_factor")
     )
 
+    def effective(self) -> dict[str, int]:
+        """The targets that were given and mean something."""
+        return self.model_dump(exclude_none=True, exclude={"memory_strength_decay_factor"})
+
 
 class MaintenanceInput(_Input):
-    trigger: StrictStr = "on_demand"
+    trigger: Annotated[StrictStr, Field(max_length=64)] = "on_demand"
     scope: Literal["full", "quick", "daydream"] = "daydream"
     timestamp: StrictStr | None = None
-    parameters: MaintenanceParameters = MaintenanceParameters()
+    parameters: Annotated[MaintenanceParameters, BeforeValidator(_absent_is_empty)] = MaintenanceParameters()
+
+    @field_validator("timestamp")
+    @classmethod
+    def _instant(cls, value: str | None) -> str | None:
+        return None if value is None else canonical_instant(value)
 
 
 class ProbeInput(_Input):
-    query: StrictStr
+    query: StrictStr = Field(max_length=4_096)
     limit: StrictInt = 8
 
     @field_validator("query")
     @classmethod
     def _not_blank(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("query must not be blank")
-        return value
+        return not_blank("query", value)
 
 
 class CreateSpaceInput(_Input):
-    user: StrictStr | bytes
+    """`user` is a principal: its written form, or its bytes where the body can carry them."""
+
+    user: Annotated[StrictStr, Field(max_length=128)] | bytes
     space_id: StrictStr
     tier: StrictInt
 
@@ -189,9 +206,17 @@ class KipInput(BaseModel):
         }
         given: Mapping[str, Any] = {"execution": self.execution, "read": self.read, "parameters": self.parameters}
         wire.update({name: value for name, value in given.items() if value is not None})
+        wire["options"] = {"deadline_ms": _KIP_DEADLINE_MS}
         if self.dry_run is not None:
-            wire["options"] = {"dry_run": self.dry_run}
+            wire["options"]["dry_run"] = self.dry_run
         return wire
+
+
+def not_blank(name: str, value: str) -> str:
+    """The text, unless there is nothing to read in it; ValueError then."""
+    if not value.strip():
+        raise ValueError(f"{name} must not be blank")
+    return value
 
 
 def canonical_instant(text: str) -> Timestamp:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar
+
+import structlog
 
 from brain.ids import SPACE_ID
 from brain.kip.context import Session
@@ -17,32 +17,39 @@ from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken
 from brain.store.base import Document, ElementId, Snapshot, SpaceExists, SpaceMissing, SpaceStore, Store, Transaction
 from brain.times import Clock
 
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
 SELF_KEY = "$self"
 """Key of the Person that stands for the Brain itself (§5.6)."""
 
 HOST = Session(principal_id="brain:host", channel="host", default_policy="kip:memory-default")
 """The host's own session: what the service writes on nobody's behalf."""
 
+MAX_TIER = 12
+
 _RECORD = ("space", "record")
-_MAX_TIER = 12
+_BIRTH = "birth"
+_GATES = 64
 
 
-@dataclass(slots=True)
 class OpenSpace:
-    """A Space in use.
+    """A Space in use. Thread-safe.
 
     self_id   the Concept that stands for this Brain
-    used_ms   when it was last asked for
-    pins      runs and requests that hold it open just now
     """
 
-    id: str
-    store: SpaceStore
-    engine: Engine
-    self_id: ElementId
-    used_ms: int
-    pins: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, space_id: str, store: SpaceStore, engine: Engine, self_id: ElementId, clock: Clock) -> None:
+        self.id = space_id
+        self.store = store
+        self.engine = engine
+        self.self_id = self_id
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._used_ms = clock.now_ms()
+        self._pins = 0
+        self._is_closed = False
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """The head, for reads beside the engine."""
@@ -52,131 +59,202 @@ class OpenSpace:
         """A write of state beside the graph."""
         return self.store.transaction()
 
-    def record(self) -> Document:
-        """Owner, name, description, visibility, tier."""
-        with self.snapshot() as now:
-            found = now.get(*_RECORD)
-        if found is None:
-            raise SpaceNotFound("space not found")
-        return found
+    def pin(self, *, counts_as_use: bool = True) -> bool:
+        """Hold it open until `unpin`; False when it has been closed meanwhile and must be asked for again."""
+        with self._lock:
+            if self._is_closed:
+                return False
+            self._pins += 1
+            if counts_as_use:
+                self._used_ms = self._clock.now_ms()
+            return True
+
+    def unpin(self) -> None:
+        """Undo one `pin`."""
+        with self._lock:
+            self._pins -= 1
+
+    def end_if_idle(self, idle_ms: int) -> bool:
+        """Whether nobody holds or has used it for `idle_ms`; from then on it cannot be pinned and must be closed."""
+        with self._lock:
+            if self._pins or self._clock.now_ms() - self._used_ms < idle_ms:
+                return False
+            self._is_closed = True
+            return True
+
+    def end(self) -> None:
+        """It cannot be pinned any more."""
+        with self._lock:
+            self._is_closed = True
 
 
 class Spaces:
     """The Spaces of one process. Thread-safe."""
 
-    def __init__(
-        self,
-        store: Store,
-        library: PackageLibrary,
-        *,
-        clock: Clock,
-        packages: tuple[str, ...],
-    ) -> None:
+    def __init__(self, store: Store, library: PackageLibrary, *, clock: Clock, packages: tuple[str, ...]) -> None:
         self._store = store
         self._library = library
         self._clock = clock
         self._packages = packages
         self._open: dict[str, OpenSpace] = {}
-        self._gates: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
+        self._gates = [threading.Lock() for _ in range(_GATES)]
+        """One opens, creates or closes a Space of a gate at a time; ids nobody created must not leave a lock behind."""
 
     def create(self, space_id: str, *, owner: str, tier: int) -> OpenSpace:
-        """A new, empty Space with its vocabulary and its self.
+        """A new, empty Space with its vocabulary, its record and its self.
 
         raises  InvalidInput for a bad id or tier, SpaceTaken when there is one already, which stays untouched
         """
         check_space_id(space_id)
-        if not 0 <= tier <= _MAX_TIER:
-            raise InvalidInput(f"tier must be 0 to {_MAX_TIER}")
+        if not 0 <= tier <= MAX_TIER:
+            raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
         now = self._clock.now_ms()
+        record = {
+            "owner": owner,
+            "name": None,
+            "description": None,
+            "public": False,
+            "tier": {"tier": tier, "updated_at": now},
+            "created_at": now,
+        }
+        # The record is born with the file, so that no moment of a crash leaves a Space without an owner.
+        controls = {**Engine.birth_controls(self._library, self._packages), _BIRTH: record}
         with self._gate(space_id):
             try:
-                store = self._store.create(
-                    space_id, now_ms=now, controls=Engine.birth_controls(self._library, self._packages)
-                )
+                store = self._store.create(space_id, now_ms=now, controls=controls)
             except SpaceExists as exists:
                 raise SpaceTaken(f"space {space_id} already exists") from exists
-            with store.transaction() as tx:
-                tx.set(
-                    *_RECORD,
-                    {
-                        "owner": owner,
-                        "name": None,
-                        "description": None,
-                        "public": False,
-                        "tier": {"tier": tier, "updated_at": now},
-                        "created_at": now,
-                    },
-                )
             return self._keep(space_id, store)
 
     def get(self, space_id: str) -> OpenSpace:
-        """The Space, opened if it was not; once even when many ask at the same time."""
+        """The Space, opened if it was not; once even when many ask at the same time. `use` also holds it open.
+
+        raises  InvalidInput for what is no id, SpaceNotFound
+        """
+        with self.use(space_id) as space:
+            return space
+
+    @contextmanager
+    def use(self, space_id: str) -> Iterator[OpenSpace]:
+        """The Space, held open as long as the block runs."""
+        space = self.hold(space_id)
+        try:
+            yield space
+        except SpaceMissing as missing:
+            self._drop(space)
+            raise SpaceNotFound("space not found") from missing
+        finally:
+            space.unpin()
+
+    def hold(self, space_id: str) -> OpenSpace:
+        """The Space, held open until its `unpin`."""
         check_space_id(space_id)
+        while True:
+            space = self._open.get(space_id) or self._load(space_id)
+            if space.pin():
+                return space
+
+    def peek(self, space_id: str, look: Callable[[SpaceStore], T]) -> T:
+        """What `look` finds in a Space, which is neither kept open for it nor counted as used."""
         space = self._open.get(space_id)
-        if space is None:
-            with self._gate(space_id):
-                space = self._open.get(space_id)
-                if space is None:
-                    try:
-                        store = self._store.open(space_id)
-                    except SpaceMissing as missing:
-                        raise SpaceNotFound("space not found") from missing
-                    space = self._keep(space_id, store)
-        space.used_ms = self._clock.now_ms()
-        return space
+        if space is not None and space.pin(counts_as_use=False):
+            try:
+                return look(space.store)
+            finally:
+                space.unpin()
+        store = self._opened(space_id)
+        try:
+            return look(store)
+        finally:
+            store.close()
 
     def all_ids(self) -> list[str]:
         """Every Space of the deployment, open or not."""
         return sorted(self._store.spaces())
 
-    def resident(self) -> list[OpenSpace]:
+    def resident(self) -> list[str]:
         """The Spaces that are open here."""
         with self._lock:
-            return list(self._open.values())
-
-    def change_record(self, space_id: str, change: Callable[[dict[str, Any]], None]) -> Document:
-        """Change members of a Space's record in one transaction."""
-        with self.get(space_id).transaction() as tx:
-            record = dict(tx.get(*_RECORD) or {})
-            change(record)
-            tx.set(*_RECORD, record)
-            return record
+            return sorted(self._open)
 
     def evict_idle(self, idle_ms: int) -> list[str]:
-        """Close Spaces nobody has used for `idle_ms`; those held open by a run stay. Their ids."""
+        """Close Spaces nobody has used for `idle_ms`; those held open by a run or request stay. Their ids."""
         closed = []
-        for space in self.resident():
-            with self._gate(space.id):
-                if space.pins == 0 and self._clock.now_ms() - space.used_ms >= idle_ms:
-                    with self._lock:
-                        self._open.pop(space.id, None)
-                    space.store.close()
-                    closed.append(space.id)
+        for space_id in self.resident():
+            with self._gate(space_id):
+                space = self._open.get(space_id)
+                if space is None or not space.end_if_idle(idle_ms):
+                    continue
+                with self._lock:
+                    del self._open[space_id]
+                space.store.close()
+                closed.append(space_id)
         return closed
 
     def close(self) -> None:
-        """Close every open Space."""
+        """Close every open Space, and the store."""
         with self._lock:
             spaces, self._open = list(self._open.values()), {}
         for space in spaces:
+            space.end()
             space.store.close()
+        self._store.close()
+
+    # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _load(self, space_id: str) -> OpenSpace:
+        with self._gate(space_id):
+            found = self._open.get(space_id)
+            return found if found is not None else self._keep(space_id, self._opened(space_id))
+
+    def _opened(self, space_id: str) -> SpaceStore:
+        try:
+            return self._store.open(space_id)
+        except SpaceMissing as missing:
+            raise SpaceNotFound("space not found") from missing
 
     def _keep(self, space_id: str, store: SpaceStore) -> OpenSpace:
-        engine = Engine(store, self._library, clock=self._clock)
-        space = OpenSpace(space_id, store, engine, _ensure_self(engine), self._clock.now_ms())
+        try:
+            engine = Engine(store, self._library, clock=self._clock)
+            space = OpenSpace(space_id, store, engine, _ensure_self(engine), self._clock)
+        except BaseException:
+            store.close()
+            raise
         with self._lock:
             self._open[space_id] = space
         return space
 
-    def _gate(self, space_id: str) -> threading.Lock:
+    def _drop(self, space: OpenSpace) -> None:
+        """Forget a Space whose store is gone."""
+        space.end()
         with self._lock:
-            return self._gates.setdefault(space_id, threading.Lock())
+            if self._open.get(space.id) is space:
+                del self._open[space.id]
+
+    def _gate(self, space_id: str) -> threading.Lock:
+        return self._gates[hash(space_id) % _GATES]
+
+
+def record_of(reader: Snapshot) -> dict[str, Any]:
+    """A Space's owner, name, description, visibility and tier: as they are, else as they were at its creation."""
+    found = reader.get(*_RECORD) or reader.control(_BIRTH)
+    if found is None:
+        raise SpaceNotFound("space not found")
+    return dict(found)
+
+
+def change_record(tx: Transaction, change: Callable[[dict[str, Any]], None]) -> Document:
+    """Change members of a Space's record."""
+    record = record_of(tx)
+    change(record)
+    tx.set(*_RECORD, record)
+    return record
 
 
 def check_space_id(space_id: str) -> None:
     """InvalidInput unless the id is 1 to 64 lower-case letters, digits and underscores."""
-    if not re.fullmatch(SPACE_ID, space_id):
+    if SPACE_ID.fullmatch(space_id) is None:
         raise InvalidInput("space_id must be 1 to 64 lower-case letters, digits or underscores")
 
 
