@@ -149,8 +149,10 @@ class _Claims:
         is_inferred = body.get("mode") == "inferred"
         actor = self._existing_actor(body.get("asserted_by"))
         if self.facts.change_kind == "misrecorded":
-            self._check_repair(assertion)
-        elif not is_inferred and not messages:
+            self._check_repair(assertion, actor)
+            self._check_scope(body)
+            return
+        if not is_inferred and not messages:
             raise errors.NotAuthorized(
                 "A claim needs a captured message as its evidence.",
                 hint="Cite the message that says it: evidence: :msg1.",
@@ -203,13 +205,20 @@ class _Claims:
                 "Every claim of this source belongs to its scope.", hint="Add context: :contexts to the claim."
             )
 
-    def _check_repair(self, assertion: Element) -> None:
+    def _check_repair(self, assertion: Element, actor: ElementId) -> None:
+        """Recording again what a source said: its own words, its own time, its own speaker."""
         original = self.facts.original
         body = assertion.body
         if original is None or original[0] not in cited(assertion) or body.get("asserted_at") != original[1]:
             raise errors.NotAuthorized(
                 "This pass only records again what the original source said.",
                 hint="Cite :orig and give its observation time as at:.",
+            )
+        source = self.written.element(original[0])
+        said_by = {self.written.canonical(i) for i in refs(source.body.get("source") or [])} if source else set()
+        if not self.is_open and actor not in said_by:
+            raise errors.NotAuthorized(
+                f"{actor} is not the speaker of the original source.", hint="Give its speaker as by:."
             )
 
     def is_speaker(self, actor: ElementId, speaker: Speaker) -> bool:
