@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from brain.kip.context import Session
 from brain.kip.library import PackageLibrary
@@ -22,29 +23,58 @@ Package = str | Mapping[str, Any]
 
 
 class EngineAdapter:
-    """One engine over one fresh Space at a time, on a store of its own in a temporary folder."""
+    """One engine over one fresh Space at a time, on a store of its own in a temporary folder.
+
+    A context manager; `reset` comes before the first request.
+    """
 
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="brain-conformance-")
-        self._store: Store = SqliteStore(Path(self._folder.name), durability="normal")
+        self._store = self._opened_store()
         self._clock = clock or SystemClock()
         self._space: SpaceStore | None = None
+        self._library: PackageLibrary
         self.engine: Engine
 
-    def reset(self, packages: Sequence[Package]) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def seq(self) -> int:
+        """The last commit of the Space."""
+        return self.engine.space.head()
+
+    def reset(self, packages: Sequence[Package], *, clock: Clock | None = None) -> None:
         """A fresh Space with exactly these packages: short names of bundled ones, or whole artifacts."""
         if self._space is not None:
             self._space.close()
             self._store.delete(SPACE)
-        library = PackageLibrary()
-        refs = [package if isinstance(package, str) else library.install(package).ref for package in packages]
-        controls = Engine.birth_controls(library, refs)
+        self._clock = clock or self._clock
+        self._library = PackageLibrary()
+        refs = [package if isinstance(package, str) else self._library.install(package).ref for package in packages]
+        controls = Engine.birth_controls(self._library, refs)
         self._space = self._store.create(SPACE, now_ms=self._clock.now_ms(), controls=controls)
-        self.engine = Engine(self._space, library, clock=self._clock)
+        self.engine = Engine(self._space, self._library, clock=self._clock)
 
-    def send(self, request: Mapping[str, Any], *, readonly: bool = False) -> dict[str, Any]:
-        """Run a request envelope and give the response envelope."""
-        return self.engine.execute(dict(request), READER if readonly else OWNER).response
+    def reopen(self) -> None:
+        """The same Space after a restart: nothing but the files is left of what was before."""
+        if self._space is not None:
+            self._space.close()
+        self._store.close()
+        self._store = self._opened_store()
+        self._space = self._store.open(SPACE)
+        self.engine = Engine(self._space, self._library, clock=self._clock)
+
+    def send(
+        self, request: Mapping[str, Any] | str, *, readonly: bool = False, session: Session | None = None
+    ) -> dict[str, Any]:
+        """Run a request envelope, an object or JSON text, and give the response envelope."""
+        return self.engine.execute(request, session or (READER if readonly else OWNER)).response
 
     def close(self) -> None:
         """Give the temporary store back."""
@@ -52,3 +82,6 @@ class EngineAdapter:
             self._space.close()
         self._store.close()
         self._folder.cleanup()
+
+    def _opened_store(self) -> Store:
+        return SqliteStore(Path(self._folder.name), durability="normal")
