@@ -31,7 +31,8 @@ _KIP = pattern(
 _ROLE_LINE = pattern(
     r"^\W*(?:system|assistant|user|developer|tool|human|ai|admin|root|instruction|系统|助手|用户)\s*[:：]"
 )
-_TRANSCRIPT = pattern(r"^[\p{Lu}\p{Han}][\pL\pN_' -]{0,30}[:：] ?\S", ignore_case=False)
+_TRANSCRIPT = pattern(r"^[\p{Lu}\p{Han}][\pL\pN_' -]*[:：] ?\S", ignore_case=False)
+_NAME_LENGTH = 32
 _LABELS = pattern(
     r"^(?:ps|p\.s|note|update|edit|correction|fyi|reminder|btw|news|my|the|our|to|question|answer|i|also|first|second|wifi|tip|"
     r"good|one|quick|just|so|and|in|on|at|for|door|code|email|e-mail|phone)\b|^(?:我|更正|备注|另外|提醒)"
@@ -50,4 +51,5 @@ def wipes_all(text: str) -> bool:
 
 def is_transcript(line: str) -> bool:
     """Whether a line is written as somebody else's speech, `Eva: I moved to Rome`, whoever that may be."""
-    return _TRANSCRIPT.match(line) is not None and _LABELS.match(line) is None
+    match = _TRANSCRIPT.match(line)
+    return match is not None and match.end() <= _NAME_LENGTH and _LABELS.match(line) is None

@@ -90,7 +90,7 @@ def course_of(say: Say, mood: Mood, times: Sequence[Spot]) -> Course | None:
     if say.effect == "start":
         if mood.negated or mood.ended or mood.over:
             return None
-        return Course("holds", at.start if at else None, changed=True)
+        return Course("holds", at.since if at else None, changed=True)
     if say.effect == "end":
         return None if mood.negated or mood.ended else Course("ended", until=at.on if at else None)
     if mood.ended:
@@ -105,7 +105,7 @@ def course_of(say: Say, mood: Mood, times: Sequence[Spot]) -> Course | None:
         return _was(say, at, until)
     if say.relation in _TIMELESS and any(spot.role == "at" for spot in times):
         return None
-    return Course("holds", since.start if since else None, until.last if until else None, changed=mood.now)
+    return Course("holds", since.since if since else None, until.last if until else None, changed=mood.now)
 
 
 def _was(say: Say, at: When | None, until: When | None) -> Course | None:

@@ -287,7 +287,8 @@ class _Sentence:
         match = _IS_KIN.match(mood.text)
         if match is None or mood.negated or mood.ended or thing.type not in ("Person", None):
             return None
-        owner = self.cast.speaker if match["owner"] == "我" else self.cast.person(match["owner"])
+        whose = match["owner"]
+        owner = self.cast.speaker if whose == "我" else self.cast.person(whose) if is_name(whose, self.cast) else None
         link = link_of(match["noun"])
         if owner is None or link is None or owner.key == thing.key:
             return None

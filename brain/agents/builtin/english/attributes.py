@@ -24,7 +24,7 @@ from brain.agents.builtin.english.tails import Tail, tail_of
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.facts import Fact, Mark, Stance, Statement, Thing, Value
 from brain.agents.builtin.lexicon.people import PETS
-from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS, KIND_HEADS
+from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS, KEEPABLES, KIND_HEADS
 from brain.agents.builtin.when import Spot
 from brain.agents.builtin.worth import kind_by_head, kind_of
 
@@ -71,6 +71,8 @@ class _Reader:
             yield from self._attribute(attribute)
         elif self.word.split(" ")[-1] in CODE_HEADS or ("asked_to_keep" in self.marks and self.word == "wifi password"):
             yield from self._code()
+        elif self.word.split(" ")[-1] in KEEPABLES and rest[:1] and rest[0].low == "in":
+            yield from self._kept(rest[1:])
         elif self.word.split(" ")[0] in ACCOUNTS:
             yield from self._account()
 
@@ -91,6 +93,8 @@ class _Reader:
             if tail is not None:
                 if tail.corrects:
                     self.marks = self.marks | {"correction"}
+                if tail.now:
+                    self.marks = self.marks | {"new"}
                 yield value, tail
 
     def _kin(self) -> Iterator[Statement]:
@@ -237,6 +241,13 @@ class _Reader:
         found = next(self._fill("code"), None)
         if found is not None and not self.clause.group.negated:
             yield self._fact(Thing(of, "Thing"), "has_code", str(found[0]))
+
+    def _kept(self, rest: tuple[Token, ...]) -> Iterator[Statement]:
+        """`The spare key is in the kitchen drawer`."""
+        for where, end in SLOTS["where"](self.scene, rest, 0):
+            if tail_of(rest[end:]) is not None and not self.clause.group.negated:
+                yield self._fact(Thing(self.word, "Thing"), "kept_in", where)
+                return
 
     def _account(self) -> Iterator[Statement]:
         service, _, what = self.word.partition(" ")

@@ -12,7 +12,7 @@ from brain.agents.builtin.facts import Stance
 from brain.agents.builtin.when import Spot, When
 
 _TIMELESS = frozenset(("likes", "dislikes", "prefers"))
-_CHANGING = frozenset(("now", "newly", "recently", "currently"))
+_CHANGING = frozenset(("now", "newly", "recently"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _started(clause: Clause, tail: Tail) -> Course | None:
         if not (group.tense == "present" and group.lemma == "have"):
             return None
     since = _first(clause.times, "past", ("at", "since"))
-    return Course("holds", since.start if since else None, changed=True, corrects=tail.corrects)
+    return Course("holds", since.since if since else None, changed=True, corrects=tail.corrects)
 
 
 def _ended(clause: Clause) -> Course | None:
@@ -83,12 +83,12 @@ def _state(say: Say, clause: Clause, tail: Tail) -> Course | None:
     if _lies_ahead(clause.times):
         return None
     since = span or _first(clause.times, "past", ("since", "for"))
-    changed = bool(clause.adverbs & _CHANGING) and not clause.adverbs & {"still"}
+    changed = (bool(clause.adverbs & _CHANGING) or tail.now) and "still" not in clause.adverbs
     return Course(
         "holds",
-        since.start if since else None,
+        since.since if since else None,
         span.last if span else None,
-        changed=changed and "currently" not in clause.adverbs,
+        changed=changed,
         corrects=tail.corrects,
     )
 
@@ -96,9 +96,10 @@ def _state(say: Say, clause: Clause, tail: Tail) -> Course | None:
 def _denied(say: Say, clause: Clause) -> Course | None:
     if say.effect == "taste" and clause.group.tense == "present":
         return Course("holds", denied_taste=True)
-    if clause.times or clause.group.tense == "perfect":
-        return None
-    return Course("denied")
+    since = _first(clause.times, "past", ("since",))
+    if clause.group.tense == "perfect" and since is not None:
+        return Course("ended", until=since.on)
+    return None if clause.times or clause.group.tense == "perfect" else Course("denied")
 
 
 def _was(say: Say, clause: Clause, span: When | None, until: When | None) -> Course | None:

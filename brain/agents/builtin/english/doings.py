@@ -22,12 +22,12 @@ _EVENTFUL = words(
     agree decide present give receive get win lose break fix repair cancel book order hire graduate celebrate
     publish release interview deploy hurt injure fail pass adopt marry divorce move join leave quit resign start go
     call paint build install replace rent host organise organize speak talk begin open close promote accept reject
-    refuse announce approve write read watch record perform plant repaint sprain catch climb hike camp swim migrate
+    refuse announce approve write read watch record run perform plant repaint sprain catch climb hike camp swim migrate
     invest donate borrow lend introduce invite welcome become enrol enroll register renew reserve make bring take
     see return come find
     """
 )
-_THIN = words("get go take make see come find bring give call talk start begin")
+_THIN = words("leave join get go take make see come find bring give call talk start begin")
 """Verbs that tell of something only with a time or somebody named."""
 
 _IDLE = words(
@@ -44,6 +44,8 @@ _APPOINTMENTS = words(
     session viewing birthday deadline operation test
     """
 )
+_UNDERGONE = _APPOINTMENTS | words("surgery accident baby argument fight breakdown stroke miscarriage transplant")
+"""What one "had": it happened."""
 _OBLIGED = frozenset(("have", "need"))
 
 
@@ -61,10 +63,12 @@ def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[T
     if appointment is not None:
         yield appointment
         return
-    if group.negated or group.no_longer or (len(clause.subjects) > 1 and group.tense != "past"):
+    if group.negated or group.no_longer:
         return
-    subject = clause.subjects[0]
-    if group.tense in ("past", "perfect") and not group.progressive and group.lemma in _EVENTFUL:
+    subject = next((noun for noun in clause.subjects if noun.sort == "i"), clause.subjects[0])
+    if group.tense in ("past", "perfect") and not group.progressive and (
+        group.lemma in _EVENTFUL or (group.lemma == "have" and _has_head(clause.rest, _UNDERGONE))
+    ):
         event = _event(clause, scene, cast, msg)
         if event is not None:
             yield event
@@ -80,6 +84,11 @@ def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[T
                 promise = _promise(subject, clause, clause.rest[2:], verb.low, scene, cast, msg)
                 if promise is not None:
                     yield promise
+
+
+def _has_head(rest: Sequence[Token], heads: frozenset[str]) -> bool:
+    """Whether one of the first words of what follows the verb is one of these nouns."""
+    return any(token.low in heads for token in rest[:4])
 
 
 def _is_planned(clause: Clause) -> bool:
@@ -104,7 +113,7 @@ def _who(subject: Noun, cast: Cast, msg: int) -> Thing | None:
 
 def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
     rest = clause.rest
-    actors = [_who(noun, cast, msg) for noun in clause.subjects if noun.sort != "we"]
+    actors = [cast.speaker if noun.sort == "we" else _who(noun, cast, msg) for noun in clause.subjects]
     if not actors or None in actors or is_shared(rest) or not _says_something(rest):
         return None
     people = _people_in(rest, cast, msg)
@@ -116,7 +125,7 @@ def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
     named = [actor for actor in actors if actor is not None]
     for actor in named:
         cast.mention(actor)
-    head = " and ".join(actor.name for actor in named)
+    head = " and ".join([*(actor.name for actor in named), *(["others"] if clause.subjects[0].sort == "we" else [])])
     what = f"{head} {phrase_of(scene.text, _predicate(clause, scene))}".strip()
     return Took(
         msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma

@@ -138,9 +138,22 @@ def noun_at(tokens: Sequence[Token], at: int, cast: Cast, *, objects: bool = Fal
         return None
     name, end = named
     noun = Noun("name", name, end, first=at == 0 and tokens[0].start == 0)
+    if end + 2 < len(tokens) and tokens[end].text == "," and tokens[end + 1].low in _POSSESSIVES:
+        apposed = _apposed(tokens, end + 1, name)
+        if apposed is not None:
+            return apposed
     if end < len(tokens) and tokens[end].low == "'s" and _owned_noun(tokens, end + 1):
         return _owned(tokens, end + 1, noun, cast)
     return _project(tokens, noun)
+
+
+def _apposed(tokens: Sequence[Token], at: int, name: str) -> Noun | None:
+    """`Tom, my brother, …`: the same as `my brother Tom`."""
+    found = _owned_noun(tokens, at + 1)
+    if found is None or found[1] >= len(tokens) or tokens[found[1]].text != "," or core_noun(found[0]) not in RELATIVES:
+        return None
+    owner = Noun(_POSSESSIVES[tokens[at].low], tokens[at].low, at + 1)  # type: ignore[arg-type]
+    return Noun("owned", found[0], found[1] + 1, name, found[0], owner)
 
 
 def _known_name(tokens: Sequence[Token], at: int, cast: Cast) -> tuple[str, int] | None:
@@ -217,6 +230,8 @@ def _owned(tokens: Sequence[Token], at: int, owner: Noun, cast: Cast) -> Noun | 
 def _is_verbal(tokens: Sequence[Token], at: int) -> bool:
     """Whether `'s` before this token is "is": an -ing form, an article, "not" follow."""
     token = tokens[at]
+    if token.is_capital and token.low not in ("github", "gitlab", "twitter", "instagram", "telegram", "linkedin", "discord"):
+        return True
     return token.low in ("a", "an", "the", "not", "in", "at", "from") or any(
         verb.form == "ing" for verb in FORMS.get(token.low, ())
     )

@@ -47,7 +47,7 @@ _PHRASES = _table(
     i am glad to say that, you know, please know that, i am happy to report that
     """,
     correct="""
-    actually, correction, small correction, sorry, i am sorry, no, nope, wait, hold on, oops, my mistake, my bad, i was wrong,
+    no wait, oh no, actually, correction, small correction, sorry, i am sorry, no, nope, wait, hold on, oops, my mistake, my bad, i was wrong,
     i misspoke, i made a mistake, to correct myself, let me correct that, let me correct myself, i have to correct myself, edit,
     i stand corrected, that was wrong, that is wrong, that is not right, that is not correct
     """,
@@ -57,7 +57,7 @@ _PHRASES = _table(
     note down that, please store, can you remember, can you remember that, could you remember that, could you please remember that,
     can you please remember that, will you remember that, would you remember that, make a note that, please make a note that,
     please write down that, write down that, for later, for future reference, for next time, i want you to remember that,
-    i need you to remember that, please keep, can you save, can you note that, could you note that
+    i need you to remember that, can you save, can you note that, could you note that
     """,
     hedge="""
     i think, i think that, i guess, i guess that, i believe, i believe that, i suppose, i suppose that, i assume,
@@ -75,7 +75,7 @@ _PHRASES = _table(
 _QUESTION_HEADS = words(
     """
     who what where when why how which whose whom do does did is are am was were can could will would shall should
-    may might have has had is not
+    may might have has had
     """
 )
 _REQUEST = pattern(r"^(?:hi |hey |hello |please |ok |okay )*(?:can|could|would|will) you (?:please |kindly )?")
@@ -190,6 +190,8 @@ def _vocative(tokens: tuple[Token, ...]) -> tuple[Token, ...] | None:
     named = name_at(tokens, 0)
     if named and named[1] + 1 < len(tokens) and tokens[named[1]].text in (",", "!"):
         after = tokens[named[1] + 1]
+        if after.low in ("my", "our") and any(token.text == "," for token in tokens[named[1] + 2 : named[1] + 5]):
+            return None
         if after.low in ("i", "my", "we", "please", "our", "could", "can", "remind", "the", "just"):
             return tokens[named[1] + 1 :]
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from brain.agents.builtin.english.clauses import Clause, clauses_of
 from brain.agents.builtin.english.courses import Course, course_of
 from brain.agents.builtin.english.fragments import fragment
 from brain.agents.builtin.english.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
-from brain.agents.builtin.english.nouns import Noun, core_noun
+from brain.agents.builtin.english.nouns import Noun, core_noun, noun_at
 from brain.agents.builtin.english.openers import Opened, opened
 from brain.agents.builtin.english.owned import link_of
 from brain.agents.builtin.english.requests import request_of
@@ -21,7 +21,7 @@ from brain.agents.builtin.english.resolve import pet_facts, resolve
 from brain.agents.builtin.english.shapes import matches
 from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import Tail, tail_of
-from brain.agents.builtin.english.tokens import tokens_of
+from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
@@ -50,6 +50,7 @@ class EnglishReader:
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:
             return [], opening.stop == "joke"
+        opening = replace(opening, tokens=_with_is(opening.tokens, self.cast))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
         asked = request_of(opening, scene, self.msg)
         if asked is not None:
@@ -86,9 +87,11 @@ class EnglishReader:
                 facts = self._framed(noun, clause, scene, marks)
             if facts is not None:
                 said += facts
-                stated = True
+                stated = stated or any(not (isinstance(fact, Fact) and "if_known" in fact.marks) for fact in facts)
             else:
                 said += self._mentioned(noun)
+        if "hearsay" not in marks:
+            said += [fact for fact in self._named_kin(clause) if fact not in said]
         if not stated:
             said += doings.of_clause(clause, scene, self.cast, self.msg, marks)
         return said
@@ -107,7 +110,7 @@ class EnglishReader:
         if group.negated or group.no_longer or group.tense not in ("present", "perfect"):
             return None
         if group.lemma == "have" or (group.lemma in ("get", "adopt") and group.tense == "perfect"):
-            return self._pets(noun, clause, scene)
+            return self._pets(noun, clause, scene) or self._relatives(noun, clause, scene)
         if group.lemma != "be" or not clause.rest or group.progressive:
             return None
         if noun.sort == "i":
@@ -160,6 +163,35 @@ class EnglishReader:
                 return facts
         return None
 
+    def _relatives(self, noun: Noun, clause: Clause, scene: Scene) -> list[Statement] | None:
+        """`I have two kids, Leo and Mia`, `I have a sister named Mia`."""
+        for shape in _KIN_SHAPES:
+            for held, end in matches(shape, scene, clause.rest):
+                owner, link = resolve(noun, self.cast, self.msg, sure=True), link_of(held["kin"])
+                if owner is None or link is None or tail_of(clause.rest[end:]) is None:
+                    return None
+                facts: list[Statement] = list(owner[1])
+                for name in held["names"]:
+                    person = self.cast.person(name)
+                    if person is not None and person.key != owner[0].key:
+                        self.cast.relate(owner[0], held["kin"], link.key, person)
+                        self.cast.mention(person)
+                        first, second = (person, owner[0]) if link.flip else (owner[0], person)
+                        facts.append(Fact(self.msg, self.cast.speaker, first, link.relation, second))
+                return facts
+        return None
+
+    def _named_kin(self, clause: Clause) -> list[Statement]:
+        """What the other noun phrases of a clause say by themselves: `lunch with my sister Mia`."""
+        found: list[Statement] = []
+        for index in range(len(clause.rest)):
+            other = noun_at(clause.rest, index, self.cast, objects=True)
+            if other is not None and other.sort == "owned" and other.name:
+                resolved = resolve(other, self.cast, self.msg, sure=True)
+                if resolved is not None:
+                    found += resolved[1]
+        return found
+
     # frames
 
     def _framed(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
@@ -169,6 +201,8 @@ class EnglishReader:
             if resolved is None:
                 return None
             subject, aside = resolved
+            if noun.sort == "we" and any(say.relation not in _SHARED for say in frame.says):
+                return None
             known: frozenset[Mark] = frozenset() if frame.sure else frozenset(["if_known"])
             facts = [
                 fact
@@ -262,6 +296,18 @@ class EnglishReader:
         )
 
 
+def _with_is(tokens: tuple[Token, ...], cast: Cast) -> tuple[Token, ...]:
+    """`The door code: 5512` as `the door code is 5512`."""
+    noun = noun_at(tokens, 0, cast)
+    if noun is None or noun.sort not in ("owned", "the") or noun.end >= len(tokens) or tokens[noun.end].text not in ":=":
+        return tokens
+    mark = tokens[noun.end]
+    return (*tokens[: noun.end], Token(mark.text, "is", "word", mark.start, mark.end), *tokens[noun.end + 1 :])
+
+
 _PAIRS = frozenset(("place", "old"))
+_SHARED = frozenset(("lives_in", "has_pet", "owns"))
+"""What holds of the speaker when it holds of "us"."""
+_KIN_SHAPES = ("<kin> named|called <names>", "<kin> , <names>", "<kin> : <names>")
 _PET_SHAPES = ("<pet> named|called <names>", "<pet> , <names>", "<pet> whose names? are|is <names>")
 _ADJECTIVES = words("happy sure afraid good fine back here home sorry glad ready busy tired sick done late")

@@ -38,7 +38,7 @@ def request_of(opening: Opened, scene: Scene, msg: int) -> list[Statement] | Non
         tokens = tokens[1:]
     if not tokens:
         return None
-    for reader in (_reminder, _naming, _erasure, _rule):
+    for reader in (_reminder, _naming, _erasure, _rule, _style):
         found = reader(tokens, scene, msg)
         if found is not None:
             return found
@@ -122,6 +122,17 @@ def _about_memory(rest: Sequence[Token]) -> bool:
         "data",
     }
     return bool(known & set(lows)) or lows[:1] == ["what"] or lows[:2] == ["all", "you"]
+
+
+def _style(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`Please keep your answers short`: how the listener is to write."""
+    lows = [token.low for token in tokens]
+    if lows[0] not in ("keep", "make", "write", "give") or "your" not in lows[:4] or len(lows) > 14:
+        return None
+    if not {"answers", "answer", "replies", "responses", "messages", "emails", "summaries"} & set(lows):
+        return None
+    rule = scene.text[tokens[0].start : tokens[-1].end].strip()
+    return [Standing(msg, scene.cast.speaker, rule[:1].upper() + rule[1:])]
 
 
 def _rule(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:

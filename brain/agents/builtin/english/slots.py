@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from brain.agents.builtin.cast import Cast, Unclear
@@ -12,7 +12,7 @@ from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.english.verbs import FORMS, ing
 from brain.agents.builtin.facts import Thing
 from brain.agents.builtin.lexicon import words
-from brain.agents.builtin.lexicon.people import PETS
+from brain.agents.builtin.lexicon.people import PETS, RELATIVES
 from brain.agents.builtin.lexicon.places import NO_PLACE, PLACES
 from brain.agents.builtin.lexicon.things import (
     BREEDS,
@@ -86,9 +86,16 @@ def organisation(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     if found is None:
         return
     held = scene.cast.find(found[0])
+    if found[0].casefold() in PLACES and (held is None or isinstance(held, Unclear) or held.type != "Organization"):
+        return
     if isinstance(held, Unclear) or (held is not None and held.type in ("Person", "Place")):
         return
     yield scene.cast.thing(found[0], "Organization"), found[1]
+
+
+def named_organisation(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
+    """An organisation whose name shows that it is one: with a capital, or known."""
+    yield from organisation(replace(scene, careless=False), tokens, at)
 
 
 def group(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
@@ -131,6 +138,22 @@ def people(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
         break
     if nouns:
         yield tuple(nouns), end
+
+
+def kin(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG001
+    """Relatives by their noun, one or several: `a sister`, `two kids`; the noun in the singular."""
+    index = at
+    while index < len(tokens) and (tokens[index].low in _COUNTS or tokens[index].kind == "number"):
+        index += 1
+    for length in (2, 1):
+        words_said = " ".join(token.low for token in tokens[index : index + length])
+        for noun in (words_said, words_said.removesuffix("s"), words_said.replace("children", "child")):
+            if noun in RELATIVES and index + length <= len(tokens):
+                yield noun, index + length
+                return
+
+
+_COUNTS = words("a an one two three four five six")
 
 
 def new_name(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
@@ -215,7 +238,7 @@ STOPS = words(
     """
 )
 _INNER = frozenset(("of", "with", "in", "on"))
-_DETERMINERS = words("a an the my our some any all his her their")
+_DETERMINERS = words("a an the some any all")
 
 
 def thing(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG001
@@ -286,7 +309,7 @@ def languages(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa:
             "and",
             "both",
             "fluent",
-            "fluently",
+            "fluently", "a", "bit", "little", "of",
             "some",
             "basic",
             "native",
@@ -370,7 +393,7 @@ def possession(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
 
 def vehicle(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     if at < len(tokens) and tokens[at].low in ("a", "an", "my"):
-        for words, end in thing(scene, tokens, at):
+        for words, end in thing(scene, tokens, at + 1):
             if _is_vehicle(words):
                 yield Thing(words, "Vehicle"), end
 
@@ -415,7 +438,7 @@ def option(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
 def kept(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     """Something that is kept somewhere: `my passport`, `the spare key`."""
     if at < len(tokens) and tokens[at].low in ("my", "the", "our"):
-        for words, end in thing(scene, tokens, at):
+        for words, end in thing(scene, tokens, at + 1):
             if words.lower().split(" ")[-1] in KEEPABLES:
                 yield Thing(words, "Thing"), end
 
@@ -423,7 +446,7 @@ def kept(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
 def where(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     """Where something is kept: `the top drawer`."""
     if at < len(tokens) and tokens[at].low in ("my", "the", "our", "a"):
-        for words, end in thing(scene, tokens, at):
+        for words, end in thing(scene, tokens, at + 1):
             yield Thing(words, "Thing"), end
 
 
@@ -629,8 +652,8 @@ def _plain_word(token: Token) -> bool:
 
 
 SLOTS: dict[str, Slot] = {
-    "place": place, "org": organisation, "group": group, "person": person, "people": people, "name": new_name,
-    "names": names, "role": role, "thing": thing, "things": things, "langs": languages, "diet": diet,
+    "place": place, "org": organisation, "named": named_organisation, "group": group, "person": person, "people": people, "name": new_name,
+    "names": names, "kin": kin, "role": role, "thing": thing, "things": things, "langs": languages, "diet": diet,
     "condition": condition, "pet": pet, "project": project, "value": value, "doing": doing, "possession": possession,
     "vehicle": vehicle, "tool": tool, "tools": tools, "option": option, "kept": kept, "where": where, "years": years,
     "email": email, "phone": phone, "code": code, "handle": handle, "timezone": timezone, "pronouns": pronouns,

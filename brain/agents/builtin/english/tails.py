@@ -15,16 +15,18 @@ class Tail:
 
     no_longer  `any more`: a denied statement was true before
     corrects   `…, not Lisbon`: the statement replaces another
+    now        the sentence says it is so now
     """
 
     no_longer: bool = False
     corrects: bool = False
+    now: bool = False
 
 
 _HARMLESS = words(
     """
     too also now again already actually really though btw currently though please ok okay right yay lol thanks
-    permanently together alone full-time part-time fulltime officially here best most forever everyday daily
+    permanently originally together alone full-time part-time fulltime officially here best most forever everyday daily
     fluently well personally honestly nowadays
     """
 )
@@ -43,26 +45,25 @@ _OPENS = frozenset(
 def tail_of(tokens: Sequence[Token]) -> Tail | None:
     """What the words after a frame mean for it; None when they may turn it into something else."""
     lows = [token.low for token in tokens if token.kind != "mark" or token.text in (",", "-", "—", "–", "(", ":")]
-    no_longer, index = False, 0
+    no_longer = now = False
+    index = 0
     while index < len(lows):
-        low = lows[index]
-        if low in ("anymore", "any") and (low == "anymore" or lows[index + 1 : index + 2] in (["more"], ["longer"])):
+        low, after = lows[index], lows[index + 1 : index + 3]
+        if low == "anymore" or (low == "any" and after[:1] in (["more"], ["longer"])):
             no_longer, index = True, index + (1 if low == "anymore" else 2)
-        elif (low == "," and lows[index + 1 : index + 2] == ["not"] and len(lows) <= index + 6) or (
-            low == "," and lows[index + 1 : index + 3] == ["and", "not"] and len(lows) <= index + 7
-        ):
-            return Tail(no_longer, corrects=True)
-        elif low in ("instead",):
-            return Tail(no_longer, corrects=False) if index + 1 == len(lows) else None
+        elif low == "," and (after[:1] == ["not"] or after == ["and", "not"]) and len(lows) <= index + 7:
+            return Tail(no_longer, corrects=True, now=now)
+        elif low == "instead":
+            return Tail(no_longer, now=now) if index + 1 == len(lows) else None
         elif low in _HARMLESS or low in (",", "(", ")", "-", "—", "–", ":"):
-            index += 1
+            now, index = now or low == "now", index + 1
         elif (length := _phrase(lows, index)) > 0:
             index += length
         elif low in _OPENS:
-            return Tail(no_longer)
+            return Tail(no_longer, now=now)
         else:
             return None
-    return Tail(no_longer)
+    return Tail(no_longer, now=now)
 
 
 def _phrase(lows: Sequence[str], at: int) -> int:

@@ -280,6 +280,8 @@ def _group(lemma: str, end: int, seen: _Seen, adverbs: set[str], form: Form, pro
         tense = "past" if seen.have == "had" else "perfect"
     elif seen.be in ("was", "were") or seen.do == "did" or (form == "past" and not seen.be):
         tense = "past"
+    if lemma in ("stand", "bear") and seen.can and seen.negated:
+        return Group("hate", end, tense, adverbs=frozenset(adverbs))
     agrees = (
         _HAVE.get(seen.have) if seen.have else _DO.get(seen.do) if seen.do else _BE.get(seen.be) if seen.be else None
     )

@@ -27,7 +27,7 @@ _PAST = pattern(
     r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|earlier|in the past|back then)\b|^(?:where|who|what) (?:did|was)\b"
 )
 _PROFILE = pattern(
-    r"^(?:who (?:is|are|was)|what (?:do|can) (?:you|we) (?:know|tell me|remember)|what is known about|"
+    r"^(?:what (?:do|can) (?:you|we) (?:know|tell me|remember)|what is known about|"
     r"tell me (?:everything |all )?about|(?:give me )?(?:a )?(?:summary|profile) of|describe|everything about)\b"
 )
 _EVENTS = pattern(
@@ -94,9 +94,11 @@ class English(Analysis):
             return "rules"
         if _COMMITMENTS.search(self.spoken) and not any(relation.predicate == "deadline" for relation in relations):
             return "commitments"
+        if _PROFILE.match(self.spoken):
+            return "profile"
         if relations:
             return "value"
-        if _PROFILE.match(self.spoken):
+        if self.spoken.startswith(("who is", "who are", "who was")):
             return "profile"
         return "events" if _EVENTS.search(self.spoken) else "value"
 

@@ -33,6 +33,13 @@ class When:
         return self.end or self.start
 
     @property
+    def since(self) -> str:
+        """When something that began in the span has surely begun or, within one month, that month."""
+        if not self.approximate:
+            return self.start
+        return self.start[:7] if self.start[:7] == self.last[:7] else self.last
+
+    @property
     def on(self) -> str:
         """One ISO date no finer than what was said."""
         if self.end is None and not self.approximate:

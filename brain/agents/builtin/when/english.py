@@ -270,7 +270,7 @@ _RULES: tuple[Rule, ...] = (
     (pattern(rf"\b{MONTH},?(?: of)? {_YEAR}\b"), lambda m, _: fixed(whole_month(int(m[2]), _month(m[1])))),
     (
         pattern(
-            rf"\b(?:the )?(early|late|mid|middle|start|beginning|end)(?: of|-| in)? ?(?:(?:{MONTH}(?: {_YEAR})?)"
+            rf"\b(?:the )?(early|late|mid|middle|start|beginning|end)(?:(?: of| in)? |-)(?:(?:{MONTH}(?: {_YEAR})?)"
             rf"|{_YEAR}|(this|the|next|last) (day|week|month|year))\b"
         ),
         _part_of,
