@@ -66,8 +66,10 @@ def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[T
     if group.negated or group.no_longer:
         return
     subject = next((noun for noun in clause.subjects if noun.sort == "i"), clause.subjects[0])
-    if group.tense in ("past", "perfect") and not group.progressive and (
-        group.lemma in _EVENTFUL or (group.lemma == "have" and _has_head(clause.rest, _UNDERGONE))
+    if (
+        group.tense in ("past", "perfect")
+        and not group.progressive
+        and (group.lemma in _EVENTFUL or (group.lemma == "have" and _has_head(clause.rest, _UNDERGONE)))
     ):
         event = _event(clause, scene, cast, msg)
         if event is not None:

@@ -230,7 +230,15 @@ def _owned(tokens: Sequence[Token], at: int, owner: Noun, cast: Cast) -> Noun | 
 def _is_verbal(tokens: Sequence[Token], at: int) -> bool:
     """Whether `'s` before this token is "is": an -ing form, an article, "not" follow."""
     token = tokens[at]
-    if token.is_capital and token.low not in ("github", "gitlab", "twitter", "instagram", "telegram", "linkedin", "discord"):
+    if token.is_capital and token.low not in (
+        "github",
+        "gitlab",
+        "twitter",
+        "instagram",
+        "telegram",
+        "linkedin",
+        "discord",
+    ):
         return True
     return token.low in ("a", "an", "the", "not", "in", "at", "from") or any(
         verb.form == "ing" for verb in FORMS.get(token.low, ())

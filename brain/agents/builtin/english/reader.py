@@ -299,7 +299,12 @@ class EnglishReader:
 def _with_is(tokens: tuple[Token, ...], cast: Cast) -> tuple[Token, ...]:
     """`The door code: 5512` as `the door code is 5512`."""
     noun = noun_at(tokens, 0, cast)
-    if noun is None or noun.sort not in ("owned", "the") or noun.end >= len(tokens) or tokens[noun.end].text not in ":=":
+    if (
+        noun is None
+        or noun.sort not in ("owned", "the")
+        or noun.end >= len(tokens)
+        or tokens[noun.end].text not in ":="
+    ):
         return tokens
     mark = tokens[noun.end]
     return (*tokens[: noun.end], Token(mark.text, "is", "word", mark.start, mark.end), *tokens[noun.end + 1 :])

@@ -79,9 +79,13 @@ class _Answer:
     # what is held under a relation
 
     def _value(self) -> Reply:
+        if self.ask.is_deed and (self.ask.content or self.ask.language == "zh"):
+            deeds = self._events()
+            if deeds is not None:
+                return deeds
         held = held_for(self._with_words(), self.turn, self.extra)
         if not held:
-            return (self._events() if self.ask.subjects else None) or self._silence()
+            return self._silence()
         if self.ask.is_check:
             return self._check(held)
         if self.ask.wants_time:
@@ -106,6 +110,10 @@ class _Answer:
             former = [part for part in held if part.was]
             if former:
                 return Reply(self._sentences(self._past(former)), True, 0.2)
+        if self.ask.wants_future:
+            planned = next((part for part in held if part.planned), None)
+            if planned is not None:
+                return Reply(self._sentences(self._planned(planned)), True, 0.3)
         first = self._best(held)
         if first is None:
             withdrawn = next((claim for part in held for claim in part.withdrawn), None)
@@ -140,13 +148,7 @@ class _Answer:
         if part.disputed:
             return self._disputed(part.disputed, telling), 0.6
         if part.planned:
-            planned = [
-                self.words.planned.format(
-                    when=claim.since_text or (claim.since or "")[:10], what=told(claim, telling, self.ask.language)
-                )
-                + source(claim, self.words, bounds=False)
-                for claim in part.planned[:3]
-            ]
+            planned = self._planned(part)
             former = [self._one(claim, telling, past=True) for claim in part.was[:1]]
             return [*planned, *former], 0.4
         if part.hearsay:
@@ -154,6 +156,16 @@ class _Answer:
         if part.was:
             return [self.words.ended.format(what=self._one(part.was[0], telling, past=True))], 0.4
         return [self._denied(claim, telling) for claim in part.denied[:3]], 0.3
+
+    def _planned(self, part: Held) -> list[str]:
+        telling = self._telling(part.relation)
+        return [
+            self.words.planned.format(
+                when=claim.since_text or (claim.since or "")[:10], what=told(claim, telling, self.ask.language)
+            )
+            + source(claim, self.words, bounds=False)
+            for claim in part.planned[:3]
+        ]
 
     def _now(self, part: Held, telling: Telling) -> list[str]:
         """What holds, several values of one source in one sentence."""
@@ -219,6 +231,9 @@ class _Answer:
         if named:
             part, claim = min(named, key=lambda found: _RANKS.get(standing_at(found[1], self.ask) or "", 9))
             return self._checked(part, claim)
+        gone = next(((part, claim) for part in held for claim in part.withdrawn if named_value(claim, self.ask)), None)
+        if gone is not None:
+            return self._taken_back(gone[1], gone[0])
         if self._names_other(held):
             best = self._best(held)
             if best is not None and best.accepted and self._is_single(best.relation):

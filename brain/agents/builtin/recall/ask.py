@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brain.agents.builtin.lexicon import words
+from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language
 from brain.agents.builtin.when import When, moment_of, times_in
@@ -63,7 +64,8 @@ class Ask:
     unknown     a name it is about that memory does not know; empty when there is none
     relations   what it asks for, the likeliest first
     values      known things it names besides its subjects
-    is_check    a yes-or-no question; wants_time asks when; wants_count how many; wants_past what was, not what is
+    is_check    a yes-or-no question; wants_time asks when; wants_count how many; wants_past what was, not what is;
+                wants_future what will be; is_deed what somebody did
     time        the time it is about, None for the turn's own; `is_before` the time before that
     content     its words that carry meaning, folded; names of its subjects and question words left out
     kinds       Concept Types, or species, the answer is limited to
@@ -80,10 +82,17 @@ class Ask:
     wants_time: bool = False
     wants_count: bool = False
     wants_past: bool = False
+    wants_future: bool = False
+    is_deed: bool = False
     time: When | None = None
     is_before: bool = False
     content: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+
+
+def language_names(tag: str) -> tuple[str, ...]:
+    """What a language with this tag is called, in English and Chinese."""
+    return tuple(name for table in (LANGUAGES, CHINESE_LANGUAGES) for name, held in table.items() if held == tag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,9 @@ class Analysis:
             for claim in entry.claims:
                 for ref in (claim.subject, claim.object):
                     names.setdefault(fold(ref.name), ref)
+                if claim.predicate == "speaks":
+                    for name in language_names(claim.object.name):
+                        names.setdefault(name, claim.object)
         found = [
             Mention(at, at + len(name), ref)
             for name, ref in names.items()

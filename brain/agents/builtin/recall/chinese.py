@@ -17,6 +17,10 @@ _COUNT = pattern(r"几[个只条匹位种门]|多少[个只条位种]")
 _PAST = pattern(r"以前|之前|曾经?|过去|原来|原先|从前")
 _PROFILE = pattern(r"是谁|(?:知道|记得|了解)(?:关于)?.*(?:什么|哪些|多少)|介绍一下|说说|的情况")
 _EVENTS = pattern(r"发生|做了|干了|去了|见了|买了|见过|买过|去过|参加|完成|提交|什么时候")
+_DEEDS = pattern(
+    r"发生|做了|干了|去了|见了|买了|见过|买过|去过|参加|完成|提交|(?:什么时候|何时).*(?:见|买|去|参加|完成|提交|签|吃)"
+)
+_FUTURE = pattern(r"将会?|打算|计划|会(?:住|搬|去)")
 _COMMITMENTS = pattern(r"答应|承诺|保证|计划|打算|安排|提醒|预约|待办|要做|任务|日程|准备做")
 _RULES = pattern(r"规则|规矩|应该怎么回答|怎么回复|用什么语言回答")
 _RELATIVES = sorted(CHINESE_RELATIVES, key=len, reverse=True)
@@ -84,6 +88,8 @@ class Chinese(Analysis):
             wants_time=_TIME.search(self.text) is not None and "birthday" not in {r.predicate for r in relations},
             wants_count=_COUNT.search(self.text) is not None,
             wants_past=_PAST.search(self.text) is not None,
+            wants_future=_FUTURE.search(self.text) is not None,
+            is_deed=_DEEDS.search(self.text) is not None,
             time=time,
             is_before=is_before,
             kinds=self._kinds(relations),

@@ -37,6 +37,7 @@ _COMMITMENTS = pattern(
     r"\b(?:promis(?:e|ed|es)|commit(?:ment|ments|ted)?|owe[sd]?|to-?dos?|tasks?|plan(?:s|ned|ning)?|reminders?|appointments?|"
     r"upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|agenda|schedule[d]?|obligations?)\b|^(?:will|when will|what will)\b"
 )
+_FUTURE = pattern(r"\bwill\b|\bgoing to\b|\bplan(?:s|ning)? to\b")
 _RULES = pattern(
     r"\b(?:standing (?:rules?|instructions?)|house rules|how should (?:you|i|we) (?:answer|reply|respond|talk|write|address)|"
     r"(?:any|what|which) (?:rules?|constraints?|guidelines?))\b"
@@ -50,6 +51,7 @@ _GENERIC = words(
     anything something everything happened happen be been so if 's got get really as into before after
     """
 )
+_OCCASIONS = words("appointment appointments visit meeting party wedding birthday checkup lesson")
 _SELF = words("i me my mine we our us myself")
 _PETS = frozenset(PETS) | {f"{name}s" for name in PETS}
 
@@ -68,7 +70,7 @@ class English(Analysis):
 
     def ask(self) -> Ask:
         """The question, taken apart."""
-        wanted = self.relations()
+        wanted = self._of_question_word(self.relations())
         kin = self._kin()
         reverse = self._reversed()
         if reverse is not None:
@@ -88,6 +90,11 @@ class English(Analysis):
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
+
+    def _of_question_word(self, relations: list[Relation]) -> list[Relation]:
+        """`Where was Ana born` asks for a place, `when` for a day."""
+        unfit = {"where": "birthday", "when": "comes_from"}.get(self.lows[0] if self.lows else "")
+        return [relation for relation in relations if relation.predicate != unfit]
 
     def _form(self, relations: list[Relation]) -> Form:
         if _RULES.search(self.spoken):
@@ -130,6 +137,8 @@ class English(Analysis):
             wants_time=_TIME.match(self.spoken) is not None,
             wants_count=_COUNT.search(self.spoken) is not None,
             wants_past=_PAST.search(self.spoken) is not None,
+            wants_future=_FUTURE.search(self.spoken) is not None,
+            is_deed=_EVENTS.search(self.spoken) is not None,
             time=time,
             is_before=is_before,
             content=content - names,
@@ -160,6 +169,8 @@ class English(Analysis):
                 noun = " ".join(self.lows[index : index + length])
                 bare = noun if noun in RELATIVES or noun in PETS else noun.removesuffix("s")
                 if (bare not in RELATIVES and bare not in PETS) or (token.is_capital and index):
+                    continue
+                if self.lows[index + length : index + length + 1] and self.lows[index + length] in _OCCASIONS:
                     continue
                 owner = self._owner(index, index + length)
                 if owner is False:

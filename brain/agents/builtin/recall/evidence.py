@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from brain.agents.builtin.recall.ask import SYMMETRIC, Ask
+from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
 from brain.agents.turns import KnownClaim, RecallTurn, Ref, Standing
@@ -91,9 +91,15 @@ def _last_day(text: str) -> str:
 
 
 def named_value(claim: KnownClaim, ask: Ask) -> bool:
-    """Whether the question names this claim's value (or its subject, when it is asked by value)."""
+    """Whether the question names this claim's value: by name, by another form of it, or by its last word."""
     folded = fold(ask.text)
-    return occurs(claim.object.name, folded) or _stem_occurs(claim.object.name, folded)
+    if any(ref.id == claim.object.id for ref in ask.values if ref.id):
+        return True
+    names = [claim.object.name, *(language_names(claim.object.name) if claim.predicate == "speaks" else ())]
+    head = claim.object.name.rpartition(" ")[2]
+    if head != claim.object.name and len(head) > 2 and claim.object.type != "Person":
+        names.append(head)
+    return any(occurs(name, folded) or _stem_occurs(name, folded) for name in names)
 
 
 def _stem_occurs(name: str, folded: str) -> bool:

@@ -45,9 +45,10 @@ def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
         return []
     found = []
     for known in turn.commitments:
-        is_theirs = (
-            not ids or (known.who is not None and known.who.id in ids) or bool(ids & {ref.id for ref in known.to})
-        )
+        is_theirs = not ids or (known.who is not None and known.who.id in ids)
+        others = {ref.id for ref in ask.values if ref.type == "Person"}
+        if others and not others & {ref.id for ref in known.to}:
+            continue
         if not is_theirs or (known.status not in ("pending", "blocked") and not ask.wants_past):
             continue
         content = ask.content - _ASKING

@@ -329,7 +329,7 @@ RELATIONS: tuple[Relation, ...] = (
         "owns",
         ("{s} owns {o}", "{s} owned {o}", "what {s} owns"),
         ("{s}有{o}", "{s}曾有{o}", "{s}的物品"),
-        r"\b(?:owns?|owned|have a|has a|possess(?:es)?|belongs?|car|bike)\b",
+        r"\b(?:owns?|owned|have a|has a|possess(?:es)?|belongs?)\b",
         r"拥有|有什么|有没有",
         reverse=r"^who owns",
     ),
@@ -338,7 +338,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s} is kept in {o}", "{s} was kept in {o}", "where {s} is kept"),
         ("{s}放在{o}", "{s}曾放在{o}", "{s}放的地方"),
         r"\b(?:kept|keep|keeps|stored|where (?:is|are) (?:my|the|our|\w+'s))\b",
-        r"放在哪|在哪",
+        r"放在哪|收在哪|存在哪",
     ),
     _relation(
         "has_code",
@@ -422,7 +422,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s} is in {o}", "{s} was in {o}", "where {s} is"),
         ("{s}在{o}", "{s}曾在{o}", "{s}的位置"),
         r"\b(?:located|where is|where are|which country)\b",
-        r"位于|在哪",
+        r"位于|在哪个(?:国家|省)",
         reverse=r"^what is (?:located )?in\b",
     ),
 )
