@@ -150,7 +150,7 @@ def _concept_type(name: str, definition: Mapping[str, Any]) -> Document:
         _only(name, f"{where}.", field, _FIELD_MEMBERS)
         types = field.get("type")
         named = types if isinstance(types, (list, tuple)) else [types]
-        if not named or any(item not in LITERAL_TYPES for item in named):
+        if not named or not all(isinstance(item, str) and item in LITERAL_TYPES for item in named):
             raise errors.ConstraintViolation(
                 f"{name}: {where}.type is one of boolean, null, number, string, or an array of them."
             )

@@ -37,6 +37,7 @@ class Purge(TargetStep[ast.Purge]):
     """Erase elements for good, from the past too, leaving a stub (§60.3)."""
 
     permission: ClassVar[str | None] = "purge"
+    reaches_stub: ClassVar[bool] = True
 
     policy: str
 
@@ -93,6 +94,7 @@ class PurgePayload(TargetStep[ast.PurgePayload]):
     """Erase the bytes of Evidence and keep the record (§60.6)."""
 
     permission: ClassVar[str | None] = "purge"
+    reaches_stub: ClassVar[bool] = True
 
     def move(self) -> None:
         for draft in self.drafts():

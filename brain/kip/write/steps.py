@@ -61,10 +61,12 @@ class Step(Generic[Clause]):
 class TargetStep(Step[Clause]):
     """A clause that changes elements that exist: named ones, or those its WHERE selects.
 
-    permission  what the session must hold; None when the clause decides for itself
+    permission    what the session must hold; None when the clause decides for itself
+    reaches_stub  whether a purged element may be named; of its stub nothing changes any more
     """
 
     permission: ClassVar[str | None] = None
+    reaches_stub: ClassVar[bool] = False
 
     targets: list[ElementId]
     rows: list[Row]
@@ -105,6 +107,11 @@ class TargetStep(Step[Clause]):
         for element_id in self.targets:
             draft = self.work.draft(element_id)
             check_guards(self.work, draft.before, draft.id, getattr(self.clause, "expect", ()))
+            if draft.state == "purged" and not self.reaches_stub:
+                raise errors.InvalidLifecycleTransition(
+                    f"{draft.id} was purged; the stub that is left of it does not change.",
+                    details={"element": draft.id, "from": "purged"},
+                )
             yield draft
 
 

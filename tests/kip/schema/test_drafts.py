@@ -130,6 +130,8 @@ def test_a_predicate_and_a_type_may_share_a_name(everyday: Environment) -> None:
         ("concept_type", {"description": "d", "attributes": {"value_schema": {}}}),
         ("concept_type", {"description": "d", "attributes": {"fields": {"a": {"type": "integer"}}}}),
         ("concept_type", {"description": "d", "attributes": {"fields": {"a": {"type": []}}}}),
+        ("concept_type", {"description": "d", "attributes": {"fields": {"a": {"type": {}}}}}),
+        ("concept_type", {"description": "d", "attributes": {"fields": {"a": {"type": [["string"]]}}}}),
         ("concept_type", {"description": "d", "attributes": {"fields": {"a": {"type": "string", "required": True}}}}),
         ("concept_type", {"description": "d", "attributes": {"fields": {"a": "string"}}}),
     ],

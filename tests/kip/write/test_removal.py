@@ -210,6 +210,53 @@ def test_a_purge_sweep_is_capped_and_guarded(space: Space) -> None:
     assert [entry["id"] for entry in space.write(f'{text} 1 CONFIRM "PURGE"')["changes"]] == ["C-1"]
 
 
+STUBS = """MUTATE {
+  CREATE EVIDENCE ?evidence { SET FIELDS {evidence_class: "message", payload: "p"} }
+  ASSERT ?claim ( :who, "timezone", "UTC" ) { by: :who, mode: "stated", evidence: ?evidence }
+  CREATE ACTIVITY ?run { SET FIELDS {activity_class: "t"} }
+}"""
+
+
+@pytest.fixture
+def stubs(space: Space, people: People) -> dict[str, str]:
+    """Purged elements of four kinds by name."""
+    made = space.handles(STUBS, who=people.alice) | {"concept": people.oslo}
+    for gone in made.values():
+        space.write('PURGE :t REFERENCE POLICY "tombstone_reference" CONFIRM "PURGE"', t=gone)
+    return made
+
+
+@requirement("KI-RETAIN-016")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'UPDATE :t SET FACET "MnemonicState" {status: "x"}',
+        "SET RETENTION :t {legal_hold: true}",
+        'TRANSITION :t TO "archived"',
+        'TRANSITION :t TO "tombstoned"',
+    ],
+)
+def test_nothing_of_a_stub_changes_any_more(space: Space, stubs: dict[str, str], text: str) -> None:
+    for gone in stubs.values():
+        assert space.refused(text, t=gone) == "InvalidLifecycleTransition"
+
+
+@requirement("KI-RETAIN-016")
+@pytest.mark.parametrize(
+    ("name", "move"),
+    [
+        ("claim", 'TO "retracted"'),
+        ("claim", 'TO "superseded" BY :t'),
+        ("evidence", 'TO "corrected" BY :m'),
+        ("run", 'TO "completed"'),
+    ],
+)
+def test_a_stub_takes_no_move_of_its_kind(
+    space: Space, people: People, stubs: dict[str, str], name: str, move: str
+) -> None:
+    assert space.refused(f"TRANSITION :t {move}", t=stubs[name], m=people.message) == "InvalidLifecycleTransition"
+
+
 # --- payload purge ----------------------------------------------------------------------------------------------------
 
 
