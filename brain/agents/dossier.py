@@ -17,7 +17,7 @@ from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, wo
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
-MAX_ENTRIES = 16
+MAX_ENTRIES = 12
 _CLAIMS_ABOUT, _CLAIMS_TO = 120, 40
 _SEARCH_WORDS, _SEARCH_LIMIT = 12, 40
 _SEARCH = f"FIND(?c) WHERE {{ ?c SEARCH CONCEPT :text LIMIT {_SEARCH_LIMIT} }}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from brain.agents.model import Model, Usage
 from brain.kip.context import Review
-from brain.kip.pipeline import Engine
 from brain.store.base import ElementId
 from brain.times import Clock, Seq, Timestamp
+
+if TYPE_CHECKING:
+    from brain.kip.pipeline import Engine  # takes a while to import; a service can say who it is without it
 
 Attribution = Literal["speaker", "named", "open"]
 """Whom a Formation claim may name as its actor (BR-GATE-032)."""

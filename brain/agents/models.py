@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from threading import Lock
 
 from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 
 from brain.agents.model import Model, ModelAnswer, ModelRequest
-from brain.settings import Settings
+from brain.settings import OFFLINE_MODEL, Settings
 
 
 class BudgetedModel:
@@ -36,12 +39,31 @@ class BudgetedModel:
             return await self._model.answer(bounded)
 
 
-def model_for(settings: Settings) -> Model:
-    """The model the settings choose; litellm is not imported before the first call to it."""
-    if not settings.has_provider:
-        from brain.agents.builtin import OfflineModel
+class LateModel:
+    """A model that is imported with its first call, in a thread, or by `load` before."""
 
-        return OfflineModel()
+    def __init__(self, name: str, make: Callable[[], Model]) -> None:
+        self.name = name
+        self._make = make
+        self._made: Model | None = None
+        self._lock = Lock()
+
+    def load(self) -> Model:
+        """The model itself, made once."""
+        with self._lock:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    async def answer(self, request: ModelRequest) -> ModelAnswer:
+        model = self._made if self._made is not None else await run_sync(self.load)
+        return await model.answer(request)
+
+
+def model_for(settings: Settings) -> Model:
+    """The model the settings choose; neither the built-in one nor litellm is imported before its first call."""
+    if not settings.has_provider:
+        return LateModel(OFFLINE_MODEL, _offline)
     from brain.agents.litellm_model import LitellmModel, Provider
 
     provider = Provider(
@@ -56,3 +78,9 @@ def model_for(settings: Settings) -> Model:
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,
     )
+
+
+def _offline() -> Model:
+    from brain.agents.builtin import OfflineModel
+
+    return OfflineModel()

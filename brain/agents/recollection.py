@@ -30,7 +30,7 @@ from brain.times import Timestamp
 RECALL_TOKENS = 2_000
 _QUESTION = 8_000
 _EVENTS, _COMMITMENTS, _RULES = 16, 16, 12
-_RING = 10
+_RING, _PEOPLE = 10, 6
 _SEARCH_COMMITMENTS = (
     'FIND(?c, ?by) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Commitment" LIMIT 8 '
     'OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } }'
@@ -59,13 +59,10 @@ def recall_turn(job: RecallJob, now: Timestamp, reading: Reading) -> RecallTurn:
     first = _once([*([asker] if asker else []), *named.mentioned, *found.subjects])[:MAX_ENTRIES]
     claims = read_claims(first, at, reading, is_recall=True)
     ring = _ring(first, claims)
-    claims |= {
-        entity.id: told
-        for entity in ring
-        if len(told := read_claims([entity], at, reading, is_recall=True)[entity.id]) > 1
-    }
+    told = read_claims(ring, at, reading, is_recall=True)
+    claims |= {i: found for i, found in told.items() if len(found) > 1}
     entities = [*first, *(entity for entity in ring if entity.id in claims)]
-    people = [entity for entity in entities if entity.type == PERSON]
+    people = [entity for entity in first if entity.type == PERSON][:_PEOPLE]
     entries = build_entries([], entities, Named((), named.alike), claims, vocabulary)
     dossier, cut = fitted(entries, RECALL_TOKENS)
     commitments = _once_by_id([*read_commitments(people, reading), *found.commitments])

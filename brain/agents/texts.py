@@ -19,8 +19,10 @@ def clean(text: str, most: int) -> str:
 
     Line ends become one newline each; joiners inside words (ZWJ, ZWNJ) stay, since scripts need them.
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    kept = "".join(character for character in text if _says_something(character))
+    kept = text
+    if not text.isprintable():
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+        kept = "".join(character for character in text if _says_something(character))
     if len(kept) <= most:
         return kept
     return f"{kept[:most]} [cut: {len(kept) - most} more characters]"

@@ -142,7 +142,7 @@ class PredicateWord:
 
 @dataclass(frozen=True, slots=True)
 class TypeWord:
-    """A Concept Type that may be used; `count` is how many active Concepts have it, None when not counted."""
+    """A Concept Type that may be used; `count` is how many active Concepts have it, None when that was not counted."""
 
     name: str
     meaning: str
@@ -151,7 +151,7 @@ class TypeWord:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words of the Space, most used first."""
+    """The words of the Space."""
 
     types: tuple[TypeWord, ...]
     predicates: tuple[PredicateWord, ...]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
-from brain.agents.reading import Query, Reading
+from brain.agents.reading import ReadFailed, Reading
 from brain.agents.texts import one_line
 from brain.agents.turns import PredicateWord, TypeWord, Vocabulary
+from brain.kip.pipeline import Engine
 from brain.names import words
 
 MEANING = 90
@@ -26,28 +28,53 @@ _INNER = frozenset({"caused_by"})
 
 
 def read_vocabulary(reading: Reading) -> Vocabulary:
-    """The words that can be written, with how many Concepts of each type there are."""
-    types, predicates = (
-        [row for row in rows if row.get("status", "active") == "active"][:MAX_WORDS]
-        for rows in reading.ask_all([("LIST TYPES LIMIT 100", {}), ("LIST PREDICATES LIMIT 100", {})])
+    """The words that can be written now; definitions are read again only when the vocabulary changed."""
+    version = reading.run([("LIST TYPES LIMIT 1", {})]).response["context"]["schema_environment_version"]
+    known = _KNOWN.get(reading.engine)
+    if known is None or known[0] != version:
+        known = (version, _read_words(reading))
+        _KNOWN[reading.engine] = known
+    return known[1]
+
+
+_KNOWN: MutableMapping[Engine, tuple[int, Vocabulary]] = WeakKeyDictionary()
+"""The words of open Spaces at the version they were read; each goes with its engine."""
+
+
+def _read_words(reading: Reading) -> Vocabulary:
+    types = [row for row in _all(reading, "LIST TYPES") if row["local_name"] not in _MACHINERY]
+    predicates = [row for row in _all(reading, "LIST PREDICATES") if row["local_name"] not in _INNER]
+    described = reading.ask_all(
+        [
+            *(("DESCRIBE TYPE :ref", {"ref": row["ref"]}) for row in types),
+            *(("DESCRIBE PREDICATE :ref", {"ref": row["ref"]}) for row in predicates),
+        ]
     )
-    types = [row for row in types if row["local_name"] not in _MACHINERY]
-    predicates = [row for row in predicates if row["local_name"] not in _INNER]
-    queries: list[Query] = [("DESCRIBE TYPE :ref", {"ref": row["ref"]}) for row in types]
-    queries += [("FIND(COUNT(?c)) WHERE { ?c {type: :ref} }", {"ref": row["ref"]}) for row in types]
-    queries += [("DESCRIBE PREDICATE :ref", {"ref": row["ref"]}) for row in predicates]
-    answers = reading.ask_all(queries)
-    described, counts = answers[: len(types)], answers[len(types) : 2 * len(types)]
     return Vocabulary(
         tuple(
-            TypeWord(row["local_name"], _meaning(answer), count[0] if count else 0)
-            for row, answer, count in zip(types, described, counts, strict=True)
+            TypeWord(row["local_name"], _meaning(answer), None)
+            for row, answer in zip(types, described[: len(types)], strict=True)
         ),
         tuple(
             _predicate(row["local_name"], answer)
-            for row, answer in zip(predicates, answers[2 * len(types) :], strict=True)
+            for row, answer in zip(predicates, described[len(types) :], strict=True)
         ),
     )
+
+
+def _all(reading: Reading, command: str) -> list[Mapping[str, Any]]:
+    """Active rows of a LIST, page by page, at most `MAX_WORDS`."""
+    rows: list[Mapping[str, Any]] = []
+    page = f"{command} LIMIT 100"
+    parameters: dict[str, Any] = {}
+    while True:
+        [answer] = reading.try_all([(page, parameters)])
+        if "error" in answer:
+            raise ReadFailed(answer["error"]["code"])
+        rows += [row for row in answer["result"] if row.get("status", "active") == "active"]
+        if len(rows) >= MAX_WORDS or not answer.get("next_cursor"):
+            return rows[:MAX_WORDS]
+        page, parameters = f"{command} LIMIT 100 CURSOR :cursor", {"cursor": answer["next_cursor"]}
 
 
 def _predicate(name: str, described: Mapping[str, Any]) -> PredicateWord:
@@ -93,9 +120,8 @@ def nearest(vocabulary: Vocabulary, name: str, count: int = 3) -> tuple[Predicat
 
 
 def vocabulary_lines(vocabulary: Vocabulary) -> list[str]:
-    """One line per word, types in use first: what stands in a prompt."""
-    used = sorted(vocabulary.types, key=lambda word: (-(word.count or 0), word.name))
-    lines = ["types: " + ", ".join(f"{word.name} {word.count}" if word.count else word.name for word in used)]
+    """One line per word. No counts: a Space's system text stays the same until its vocabulary changes."""
+    lines = ["types: " + ", ".join(sorted(word.name for word in vocabulary.types))]
     for word in vocabulary.predicates:
         ends = "|".join(word.subject) or "any"
         takes = "|".join([*word.object, *(("text",) if word.literals else ())]) or "any"
