@@ -1,4 +1,8 @@
-"""The composition root: settings in, wired services out. Nothing else knows which store, queue or model there is."""
+"""The composition root: settings in, wired services out. Nothing else knows which store, queue or model there is.
+
+Agents, settlement and model are a third of what there is to import, and a process can say who it is without them: they
+are imported when they are first needed, or by `warm`.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +10,27 @@ import os
 import socket
 import tempfile
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 
-from brain.agents import formation, maintenance, recall
+from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RecallJob, RecallResult, RunResult
 from brain.agents.model import Model
-from brain.agents.models import model_for
+from brain.agents.models import LateModel, model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
 from brain.service.brain import Brain
 from brain.service.passes import Passes
 from brain.service.queue import Queue
-from brain.service.spaces import Spaces
+from brain.service.spaces import OpenSpace, Spaces
 from brain.settings import Settings, SettingsError
-from brain.store.base import Store
+from brain.store.base import Document, Lease, Store
 from brain.store.sqlite import SqliteStore
 from brain.times import Clock, SystemClock
-from brain.upkeep.settle import settle
 from workers.embedded import EmbeddedRunner
 
 
@@ -40,6 +45,17 @@ class Application:
     runner: EmbeddedRunner
     brain: Brain
     http: Starlette
+    model: Model
+
+    def warm(self) -> None:
+        """Import what the first pass and the first question need, so that they do not wait for it."""
+        import brain.agents.formation
+        import brain.agents.maintenance
+        import brain.agents.recall
+        import brain.upkeep.settle  # noqa: F401
+
+        if isinstance(self.model, LateModel):
+            self.model.load()
 
 
 class ForgetfulStore(SqliteStore):
@@ -86,9 +102,9 @@ def build(
         settings=settings,
         queue=queue,
         model=model,
-        form=formation.form,
-        maintain=maintenance.maintain,
-        settle=settle,
+        form=_form,
+        maintain=_maintain,
+        settle=_settle,
     )
     runner = EmbeddedRunner(spaces, queue, passes, settings)
     brain = Brain(
@@ -96,9 +112,33 @@ def build(
         spaces=spaces,
         queue=queue,
         model=model,
-        recall=recall.recall,
+        recall=_recall,
         clock=clock,
         wake=runner.wake,
     )
     http = http_app(brain, settings, background=runner.running)
-    return Application(settings, spaces, queue, passes, runner, brain, http)
+    return Application(settings, spaces, queue, passes, runner, brain, http, model)
+
+
+async def _form(place: Place, job: FormationJob) -> RunResult:
+    from brain.agents.formation import form
+
+    return await form(place, job)
+
+
+async def _recall(place: Place, job: RecallJob) -> RecallResult:
+    from brain.agents.recall import recall
+
+    return await recall(place, job)
+
+
+async def _maintain(place: Place, job: MaintenanceJob) -> RunResult:
+    from brain.agents.maintenance import maintain
+
+    return await maintain(place, job)
+
+
+def _settle(space: OpenSpace, scope: str, parameters: Mapping[str, Any], lease: Lease) -> Document:
+    from brain.upkeep.settle import settle
+
+    return settle(space, scope, parameters, lease)

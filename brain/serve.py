@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import structlog
 import uvicorn
@@ -17,19 +18,23 @@ import uvicorn
 from brain import __version__, logs
 from brain.settings import OFFLINE_MODEL, Settings
 
+if TYPE_CHECKING:
+    from brain.app import Application
+
 log = structlog.get_logger(__name__)
 
 _LOOPBACK = ("127.", "localhost", "::1")
+_WARM_AFTER_S = 0.3
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Server(uvicorn.Server):
     """A server that begins to stop its work with the signal, not after its last request, and ends with code 0."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, application: Application | None = None) -> None:
         from brain.app import build
 
-        self.application = build(settings)
+        self.application = application or build(settings)
         self._grace_s = settings.shutdown_grace_ms / 1000
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -49,6 +54,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        # Whoever asks first should be answered before the imports of the rest take the processor.
+        self._loop.call_later(_WARM_AFTER_S, self._loop.run_in_executor, None, self.application.warm)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -24,6 +25,8 @@ from brain.service.failures import (
 )
 
 log = structlog.get_logger(__name__)
+
+_LINGER_S = 5.0
 
 # A missing conversation is 400 in the contract our clients were written for.
 _STATUS: dict[type[ServiceFailure], int] = {
@@ -66,11 +69,27 @@ async def kip_error(request: Request, failure: Exception) -> Response:
 
 
 async def body_too_large(request: Request, _: Exception) -> Response:
-    """A body past the limit; the connection is closed because the rest of it was not read."""
+    """A body past the limit; the connection is closed after the answer."""
     limit = request.app.state.settings.body_limit_bytes
     answer = error_response(413, f"the body is larger than {limit} bytes")
-    answer.headers["connection"] = "close"
-    return answer
+    return _Lingering(bytes(answer.body), 413, headers={"connection": "close"}, media_type=answer.media_type)
+
+
+class _Lingering(Response):
+    """An answer to a request whose body was not read to its end.
+
+    Closing right away would reset the connection of a client that is still sending, and the answer with it. So the
+    rest is taken for a moment, and dropped.
+    """
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        del scope
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        with anyio.move_on_after(_LINGER_S):
+            while (await receive()).get("more_body"):
+                pass
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def unmatched(_: Request, failure: Exception) -> Response:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from brain.agents.citations import cite
-from brain.agents.reading import ReadFailed, Reading
 from brain.errors import SerializationConflict
 from brain.kip.context import Session
 from brain.service import ledger
@@ -16,6 +14,9 @@ from brain.service.failures import Unavailable
 from brain.service.spaces import OpenSpace
 from brain.store.base import Reader, Transaction
 from brain.times import Clock
+
+if TYPE_CHECKING:
+    from brain.agents.reading import Reading
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +37,9 @@ def probe(space: OpenSpace, query: str, limit: int, *, session: Session, clock: 
     limit  hits at most, kept within 1 to 50
     raises Unavailable when memory could not be read
     """
+    from brain.agents.citations import cite
+    from brain.agents.reading import ReadFailed, Reading
+
     limit = min(max(limit, 1), MOST_HITS)
     key = hashlib.sha256(query.encode("utf-8", "surrogatepass")).hexdigest()
     with space.snapshot() as snapshot:
@@ -83,6 +87,8 @@ def _count(space: OpenSpace, clock: Clock, miss: str | None, searched_at: int, *
 
 def _search(reading: Reading, query: str, limit: int) -> tuple[list[str], bool]:
     """The best hits over all kinds that carry text, and whether every one of these searches ran to its end."""
+    from brain.agents.reading import ReadFailed
+
     found: list[tuple[float, str]] = []
     is_exhaustive = True
     asked = {"query": query, "limit": limit}

@@ -1,21 +1,26 @@
-"""Spaces: created once, opened when first asked for, shared, and closed again when nobody has used them for a while."""
+"""Spaces: created once, opened when first asked for, shared, and closed again when nobody has used them for a while.
+
+The engine is imported with the first Space: a process can listen, and say who it is, before.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
 from brain.ids import SPACE_ID
 from brain.kip.context import Session
-from brain.kip.library import PackageLibrary
-from brain.kip.pipeline import Engine
 from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken
 from brain.store.base import Document, ElementId, Snapshot, SpaceExists, SpaceMissing, SpaceStore, Store, Transaction
 from brain.times import Clock
+
+if TYPE_CHECKING:
+    from brain.kip.library import PackageLibrary
+    from brain.kip.pipeline import Engine
 
 log = structlog.get_logger(__name__)
 
@@ -106,6 +111,8 @@ class Spaces:
 
         raises  InvalidInput for a bad id or tier, SpaceTaken when there is one already, which stays untouched
         """
+        from brain.kip.pipeline import Engine
+
         check_space_id(space_id)
         if not 0 <= tier <= MAX_TIER:
             raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
@@ -215,6 +222,8 @@ class Spaces:
             raise SpaceNotFound("space not found") from missing
 
     def _keep(self, space_id: str, store: SpaceStore) -> OpenSpace:
+        from brain.kip.pipeline import Engine
+
         try:
             engine = Engine(store, self._library, clock=self._clock)
             space = OpenSpace(space_id, store, engine, _ensure_self(engine), self._clock)
