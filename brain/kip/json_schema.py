@@ -35,6 +35,18 @@ def schema_faults(schema: Any, resources: Mapping[str, Document], value: Json) -
     return found
 
 
+def why_illegal(schema: Any) -> str | None:
+    """What keeps a value from being a JSON Schema of the dialect; None when nothing does."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        return _said(error)
+    return None
+
+
 def _validator(schema: Any, resources: Mapping[str, Document]) -> Draft202012Validator:
     """Compiled once per schema and resources; the compiled one keeps its resources alive, so their ids stay theirs."""
     pins = sorted(resources)

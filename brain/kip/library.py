@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from brain import errors
 from brain.kip.schema.environment import birth
-from brain.kip.schema.package import Package, complete, load
+from brain.kip.schema.package import Package, check_schemas, complete, load
 from brain.kip.schema.pinned import Resources
 from brain.store.base import Document
 
@@ -73,14 +73,14 @@ class PackageLibrary:
             known = self._packages.get(ref)
             if known is not None and known.digest == content_digest:
                 return known
-        package = load(artifact, self.resources)
+        package = check_schemas(load(artifact, self.resources))
         if package.digest != content_digest:
             raise errors.DigestMismatch(f"{ref} does not have the content this Space locked.")
         return package
 
     def install(self, artifact: Document) -> Package:
         """Take in an artifact, short forms completed; the same reference with another content is refused (§20.11)."""
-        package = load(complete(artifact), self.resources)
+        package = check_schemas(load(complete(artifact), self.resources))
         with self._lock:
             known = self._packages.setdefault(package.ref, package)
         if known.digest != package.digest:

@@ -15,7 +15,7 @@ from brain.kip.library import PackageLibrary
 from brain.kip.parser import language_of, parse
 from brain.kip.resolve import Binder
 from brain.kip.schema.environment import Environment
-from brain.kip.schema.package import complete, load
+from brain.kip.schema.package import check_schemas, complete, load
 from brain.store.base import Document, Json
 
 _OPTIONS = frozenset({"parameters", "strict"})
@@ -141,7 +141,7 @@ def _package_faults(run: Run, node: ast.Scalar) -> list[errors.KipError]:
     """The first rule the package breaks by itself, or else in this Space's vocabulary."""
     try:
         artifact = _artifact(run, node, "VALIDATE SCHEMA PACKAGE")
-        package = load(complete(artifact), PackageLibrary.bundled().resources)
+        package = check_schemas(load(complete(artifact), PackageLibrary.bundled().resources))
         _activated(run.environment, package)
     except errors.TypeMismatch:
         raise

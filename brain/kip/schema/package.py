@@ -13,6 +13,7 @@ from typing import Any
 
 from brain import errors
 from brain.ids import Symbol, digest
+from brain.kip.json_schema import why_illegal
 from brain.kip.schema.definitions import (
     CORE_KINDS,
     CORE_PACKAGE,
@@ -23,7 +24,7 @@ from brain.kip.schema.definitions import (
     SymbolKind,
     read_definition,
 )
-from brain.kip.schema.pinned import Resources, check_references
+from brain.kip.schema.pinned import Resources, check_references, value_schemas
 from brain.store.base import Document
 
 FORMAT = "KIP-Schema-Package"
@@ -170,6 +171,23 @@ def load(artifact: Any, resources: Resources | None = None) -> Package:
         retired=retired,
         resources=pinned,
     )
+
+
+def check_schemas(package: Package) -> Package:
+    """The package, when each of its value schemas is a JSON Schema; ConstraintViolation names the first that is none.
+
+    Apart from `load`, which a start does for every bundled package: those are proved by their tests, and the validator
+    is slow to import.
+    """
+    for definitions in package.definitions.values():
+        for definition in definitions.values():
+            for schema in value_schemas(definition.wire):
+                reason = why_illegal(schema)
+                if reason is not None:
+                    raise errors.ConstraintViolation(
+                        f"{definition.symbol.ref}: a value_schema is no JSON Schema. {reason}"
+                    )
+    return package
 
 
 def _check_format(artifact: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ def profile_rules(work: Workspace) -> Iterator[errors.KipError]:
 
 def _rule_for(work: Workspace, draft: Draft) -> Callable[[Workspace, Draft], None] | None:
     if draft.kind is Kind.ACTIVITY:
-        return _dependency_basis
+        return _activity
     if draft.kind is Kind.CONCEPT and "schema_ref" in draft.body:
         lineage = work.environment.canonical_lineage("concept_type", lineage_of(draft.body["schema_ref"]))
         return {f"{PROFILE}/Skill": _skill, f"{PROFILE}/SkillRevision": _skill_revision}.get(lineage)
@@ -47,8 +47,17 @@ def _rule_for(work: Workspace, draft: Draft) -> Callable[[Workspace, Draft], Non
 
 def dependency_basis(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The premises an Activity pins, when it pins any."""
+    return _facet(body, "DependencyBasis")
+
+
+def _facet(body: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     facets: Mapping[str, Any] = body.get("facets", {})
-    return next((facet for ref, facet in facets.items() if lineage_of(ref) == f"{PROFILE}/DependencyBasis"), None)
+    return next((facet for ref, facet in facets.items() if lineage_of(ref) == f"{PROFILE}/{name}"), None)
+
+
+def _activity(work: Workspace, draft: Draft) -> None:
+    _dependency_basis(work, draft)
+    _decision(work, draft)
 
 
 def _dependency_basis(work: Workspace, draft: Draft) -> None:
@@ -96,6 +105,21 @@ def _plane_counter(counters: Mapping[str, Any], plane: str) -> int:
     if plane in ("attributes", "retention", "structural"):
         return int(counters.get(plane, 0))
     return int(counters.get("facets", {}).get(plane.removeprefix("facets."), 0))
+
+
+def _decision(work: Workspace, draft: Draft) -> None:
+    """A revision a decision applied is one of its inputs (Profile §6.4)."""
+    record = _facet(draft.body, "DecisionRecord")
+    if record is None:
+        return
+    inputs = {work.canonical(reference["id"]) for reference in draft.body.get("inputs", ())}
+    missing = [ref for ref in record["applied_revisions"] if work.canonical(ref) not in inputs]
+    if missing:
+        raise errors.ConstraintViolation(
+            f"The decision applied {', '.join(missing)}, which its inputs do not name.",
+            hint='Add ("inputs", …) for every applied revision.',
+            details={"element": draft.id, "missing": missing},
+        )
 
 
 # --- skills -----------------------------------------------------------------------------------------------------------

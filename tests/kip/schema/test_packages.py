@@ -10,9 +10,10 @@ import pytest
 
 from brain import errors
 from brain.ids import digest
+from brain.kip.json_schema import why_illegal
 from brain.kip.library import PackageLibrary
 from brain.kip.profiles.__main__ import resealed
-from brain.kip.schema.package import complete, content_digest, load, seal
+from brain.kip.schema.package import check_schemas, complete, content_digest, load, seal
 from brain.kip.schema.pinned import Resources
 from tests.kip.schema.conftest import package
 
@@ -169,6 +170,17 @@ class TestPinnedSchemas:
     def test_a_pinned_schema_that_is_nowhere_stops_the_load(self) -> None:
         with pytest.raises(errors.SchemaPackageUnavailable):
             load(self.artifact("sha256:" + "0" * 64))
+
+    def test_what_is_no_json_schema_is_refused_before_anything_is_checked_with_it(self) -> None:
+        facets = {"F": {"fields": {"c": {"type": "string", "value_schema": {"type": "triangle"}}}}}
+        with pytest.raises(errors.ConstraintViolation, match="no JSON Schema"):
+            PackageLibrary().install(package("t/one", facets=facets))
+
+    def test_every_bundled_value_schema_is_a_json_schema(self) -> None:
+        library = PackageLibrary.bundled()
+        for loaded in library.closure(["everyday", "general"]):
+            assert check_schemas(loaded) is loaded
+            assert [why_illegal(schema) for schema in loaded.resources.values()] == [None] * len(loaded.resources)
 
     def test_a_schema_with_another_content_is_refused(self) -> None:
         with pytest.raises(errors.DigestMismatch):

@@ -251,3 +251,21 @@ def test_pins_name_versions_that_were_there_and_are_never_moved(space: Space, pe
 )
 def test_a_pin_of_what_never_was_is_refused(space: Space, people: People, pin: dict[str, Any], seq: int) -> None:
     assert derive(space, people, pin, seq)["error"]["code"] == "ConstraintViolation"
+
+
+@requirement("KI-PROFILE-019")
+def test_a_decision_takes_the_revisions_it_applied_as_inputs(space: Space, people: People) -> None:
+    (basis,) = space.write('FIND(?s.basis) WHERE { ?s BELIEF SLOT (:a, "lives_in") }', a=people.alice)
+    record = {
+        "decision": "act",
+        "retrieved_refs": [people.bob],
+        "used_refs": [people.bob],
+        "applied_revisions": [people.bob],
+        "basis": basis,
+    }
+    members = ", ".join(f"{name}: :{name}" for name in record)
+    gate = f"""CREATE ACTIVITY ?x {{
+      SET FIELDS {{activity_class: "action_gate", status: "completed"}} SET FACET "DecisionRecord" {{{members}}} %s}}"""
+    assert space.refused(gate % "", **record) == "ConstraintViolation"
+    assert space.refused(gate % 'SET STRUCTURAL {("inputs", :a)}', a=people.alice, **record) == "ConstraintViolation"
+    space.write(gate % 'SET STRUCTURAL {("inputs", :b)}', b=people.bob, **record)
