@@ -7,6 +7,7 @@ projection of one query, so all of them share one snapshot, one clock reading an
 `gather` is the only part that reads the store; everything from claims to verdicts is pure.
 """
 
+from brain.kip.belief.dependency import is_derivation
 from brain.kip.belief.policies import Policy, all_policies, policy_named
 from brain.kip.belief.project import GroundTriple, dependency_validity, project_propositions, project_slots
 from brain.kip.belief.request import BeliefRequest
@@ -19,6 +20,7 @@ __all__ = [
     "Projected",
     "all_policies",
     "dependency_validity",
+    "is_derivation",
     "policy_named",
     "project_propositions",
     "project_slots",

@@ -16,6 +16,12 @@ BASIS_FACET = "DependencyBasis"
 DEEPEST = 64
 """Levels of derivations on derivations that are followed; what lies deeper is not verified."""
 
+ARTIFACTS = frozenset(
+    f"kip://profiles/cognitive-memory/{name}"
+    for name in ("Insight", "SelfModel", "Skill", "SkillRevision", "WorkingState")
+)
+"""Lineages of Concept Types whose elements are made from others (Profile §8.2)."""
+
 _CURRENT = Dependency(Currency.CURRENT)
 _ORDER = list(Currency)
 
@@ -36,6 +42,14 @@ def dependencies(
     pinned_claims = [e for e in premises.elements.values() if e.kind is Kind.ASSERTION and e.id in premises.pinned]
     check = _Check(premises, ended(pinned_claims) if pinned_claims else frozenset(), snapshot.seq)
     return {element_id: check.derivation(element_id) for element_id in asked}
+
+
+def is_derivation(element: Element, lineage: str | None) -> bool:
+    """Whether an element is one that has a validity: an inferred claim, or a Profile artifact.
+
+    lineage  the canonical lineage of a Concept's type, None for other kinds
+    """
+    return _is_inference(element) if element.kind is Kind.ASSERTION else lineage in ARTIFACTS
 
 
 def facet(body: Document, name: str) -> Document | None:

@@ -11,6 +11,7 @@ from brain.kip import paths
 from brain.kip.algebra import Access, Step, variables
 from brain.kip.execute.bindings import Batch, BeliefValue, Datum, EdgeValue, Row
 from brain.kip.execute.graph import Graph
+from brain.kip.execute.validity import Validities, is_validity
 from brain.kip.values import Ref, SymbolValue, Value
 
 BATCH = 512
@@ -23,13 +24,18 @@ Reader = Callable[[Row], Value]
 @dataclass(slots=True)
 class Frame:
     """
-    cells     variable name to its place in a row
-    branches  rows of UNION blocks that ran, by the step's identity
+    cells       variable name to its place in a row
+    branches    rows of UNION blocks that ran, by the step's identity
+    validities  the computed validity of derivations
     """
 
     graph: Graph
     cells: dict[str, int]
     branches: dict[int, list[Batch]] = field(default_factory=dict)
+    validities: Validities = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.validities = Validities(self.graph)
 
     @classmethod
     def of(cls, plan: Step, graph: Graph) -> Frame:
@@ -51,6 +57,9 @@ class Frame:
         now, canonical = graph.run.now, graph.canonical
         if not steps:
             return lambda row: value_of(row[place])
+        if is_validity(steps):
+            validity, rest = self.validities.of, steps[2:]
+            return lambda row: paths.follow(validity(cell), rest) if isinstance(cell := row[place], str) else None
         if steps == ("id",):
             plain = self._read_slowly(place, steps)
             return lambda row: cell if isinstance(cell := row[place], str) else plain(row)
@@ -123,6 +132,7 @@ class Frame:
 
     def load(self, rows: Batch, accesses: Iterable[Access]) -> None:
         """Read at once every element that these accesses will look into."""
+        accesses = list(accesses)
         places = {self.cells[access.variable] for access in accesses if access.steps != ("id",)}
         ids = set()
         for place in places:
@@ -133,6 +143,9 @@ class Frame:
                 elif isinstance(cell, EdgeValue):
                     ids.add(cell.source)
         self.graph.load(ids)
+        computed = {self.cells[access.variable] for access in accesses if is_validity(access.steps)}
+        if computed:
+            self.validities.load(cell for place in computed for row in rows if isinstance(cell := row[place], str))
 
 
 def value_of(cell: Any) -> Value:
