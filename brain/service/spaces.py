@@ -277,7 +277,7 @@ def host_write(engine: Engine, command: str, parameters: Mapping[str, Any]) -> A
 
 
 def _ensure_self(engine: Engine) -> ElementId:
-    """The self Concept, created in a Space's first commit and found by its key ever after."""
+    """The self Concept: created and designated in a Space's first commits, found by its key ever after (§5.6)."""
     found = host_write(engine, 'FIND(?s.id) WHERE { ?s {type: "Person", key: :key} }', {"key": SELF_KEY})
     if not found:
         created = host_write(
@@ -285,5 +285,7 @@ def _ensure_self(engine: Engine) -> ElementId:
             'UPSERT CONCEPT ?self { MATCH {type: "Person", key: :key} SET FIELDS {name: :name} }',
             {"key": SELF_KEY, "name": "Brain"},
         )
-        return ElementId(created["handles"]["self"])
-    return ElementId(found[0])
+        found = [created["handles"]["self"]]
+    self_id = ElementId(found[0])
+    engine.designate_self(self_id, HOST)
+    return self_id
