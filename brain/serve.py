@@ -91,7 +91,8 @@ def bind(settings: Settings) -> socket.socket:
     raises  OSError when the address is taken or not ours
     """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio would leave Nagle's algorithm on and every answer would wait 40 ms for an ACK.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         # Reuse only lets a restart bind while old connections of the same address are closing.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
