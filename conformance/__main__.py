@@ -8,8 +8,9 @@ import sys
 from brain import logs
 
 COMMANDS = {
-    "suite": "run fixtures of the published engine suite",
-    "oracle": "compare with recorded answers of the reference engine",
+    "suite": "run fixtures: the published engine suite, or our own cases",
+    "vectors": "play the published vectors",
+    "oracle": "compare with recorded or live answers of the reference engine",
     "api": "run the black-box contract of the HTTP door against our servers",
     "bench": "measure start, memory, parsing, engine, store and HTTP",
     "requirements": "list requirements without a test and marks without a row",
