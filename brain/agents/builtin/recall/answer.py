@@ -96,6 +96,8 @@ class _Answer:
         """The question with relations of this Space that its own words name, when the tables know none."""
         if self.ask.relations or not self.ask.subjects:
             return self.ask
+        if self.ask.is_check and self.ask.values:
+            return _with_relations(self.ask, tuple(map(_relation, self._linking())))
         content = {_stem(word) for word in self.ask.content}
         own = {
             claim.predicate: claim
@@ -104,6 +106,12 @@ class _Answer:
             if {_stem(part) for part in claim.predicate.split("_") if len(part) > 2} & content
         }
         return _with_relations(self.ask, tuple(_relation(name) for name in own))
+
+    def _linking(self) -> list[str]:
+        """The predicates that link the subjects to the values the question names."""
+        about, named = {ref.id for ref in self.ask.subjects}, {ref.id for ref in self.ask.values if ref.id}
+        claims = (claim for entry in self.turn.dossier for claim in entry.claims)
+        return list(dict.fromkeys(c.predicate for c in claims if c.subject.id in about and c.object.id in named))
 
     def _told(self, held: Sequence[Held]) -> Reply:
         if self.ask.wants_past and self.ask.time is None:
@@ -239,7 +247,7 @@ class _Answer:
             if best is not None and best.accepted and self._is_single(best.relation):
                 what = self._now(best, self._telling(best.relation))[0]
                 return Reply(self._sentences([self.words.as_far.format(what=what)]), True, 0.3)
-            return self._silence()
+            return Reply(self._sentences([self.words.not_said]), False, 0.9)
         return self._told(held)
 
     def _checked(self, part: Held, claim: KnownClaim) -> Reply:
@@ -248,6 +256,10 @@ class _Answer:
         match standing_at(claim, self.ask):
             case "accepted":
                 return Reply(self._sentences([self.words.yes.format(what=one)]), True, 0.1)
+            case "was" if self.ask.wants_past or self.ask.text.lower().startswith(("did", "was", "were")):
+                return Reply(
+                    self._sentences([self.words.yes.format(what=self._one(claim, telling, past=True))]), True, 0.2
+                )
             case "was":
                 sentences = [self.words.not_now.format(what=self._one(claim, telling, past=True))]
                 if part.accepted and self._is_single(part.relation):
@@ -334,14 +346,16 @@ class _Answer:
             for entry in self.turn.dossier
             if entry.who.id == subject.id
             for claim in entry.claims
-            if claim.standing in ("accepted", "disputed")
+            if claim.standing in ("accepted", "disputed", "hearsay")
         ]
         sentences = []
         for claim in claims[:_MOST]:
             telling = telling_of(claim.predicate, self.ask.language)
-            sentences += (
-                self._disputed([claim], telling) if claim.standing == "disputed" else [self._one(claim, telling)]
-            )
+            if claim.standing == "disputed":
+                sentences += self._disputed([claim], telling)
+            else:
+                is_hearsay = claim.standing == "hearsay"
+                sentences.append(self._hearsay(claim, telling) if is_hearsay else self._one(claim, telling))
         involved = [event for event in self.turn.events if any(ref.id == subject.id for ref in event.who)]
         sentences += [event_text(event, self.words) for event in involved[:3]]
         if not sentences:
@@ -409,7 +423,7 @@ class _Answer:
         )
 
     def _sentences(self, parts: Sequence[str]) -> str:
-        unique = [part.strip().rstrip("。.") for part in dict.fromkeys(parts) if part.strip()]
+        unique = [_capital(part.strip().rstrip("。.")) for part in dict.fromkeys(parts) if part.strip()]
         return "".join(f"{part}{self.words.stop}" for part in unique).strip()
 
 
@@ -419,6 +433,10 @@ _OPEN = frozenset(
     ("anybody", "anyone", "else", "one", "something", "certain", "married", "single", "have", "has", "own")
 )
 _OPEN_ZH = frozenset("什几哪")
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _stem(word: str) -> str:

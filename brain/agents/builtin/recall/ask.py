@@ -8,7 +8,7 @@ from typing import Literal
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
-from brain.agents.builtin.text import Language
+from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold, occurs
@@ -54,6 +54,10 @@ _BEATS: dict[str, frozenset[str]] = {
     "member_of": words("works_for"),
 }
 """Relations a question may seem to ask for as well when it asks for the first."""
+
+
+_IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b")
+"""Phrases with words in them that ask for something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,8 @@ class Analysis:
 
     def relations(self) -> list[Relation]:
         """What the question may ask for."""
-        matched = [relation for relation in RELATIONS if relation.asks[self.language].search(self.text)]
+        text = _IDIOMS.sub(" ", self.text)
+        matched = [relation for relation in RELATIONS if relation.asks[self.language].search(text)]
         beaten = {name for winner in matched for name in _BEATS.get(winner.predicate, ())}
         return [relation for relation in matched if relation.predicate not in beaten]
 

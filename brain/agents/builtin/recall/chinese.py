@@ -43,6 +43,8 @@ class Chinese(Analysis):
 
     def ask(self) -> Ask:
         """The question, taken apart."""
+        if "为什么" in self.text or "为何" in self.text:
+            return self._made("value", (), "", [])
         wanted = self.relations()
         reverse = self._reversed(wanted)
         if reverse is not None:

@@ -52,6 +52,9 @@ _GENERIC = words(
     """
 )
 _OCCASIONS = words("appointment appointments visit meeting party wedding birthday checkup lesson")
+_ADVICE = pattern(
+    r"^(?:what|where|how|which|who|when) (?:should|could|would|can|may|might)\b|^(?:can|may|could|should) (?:i|we)\b"
+)
 _SELF = words("i me my mine we our us myself")
 _PETS = frozenset(PETS) | {f"{name}s" for name in PETS}
 
@@ -66,10 +69,13 @@ class English(Analysis):
         super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text)
         self.tokens: list[Token] = [token for token in tokens_of(self.text, self.times) if token.kind != "time"]
         self.lows = [token.low for token in self.tokens]
+        self.asks_self = bool(_SELF & set(self.lows[2:] if self.lows[1:2] == ["me"] else self.lows))
         self.spoken = " ".join(self.lows).replace(" 's", "'s")
 
     def ask(self) -> Ask:
         """The question, taken apart."""
+        if self.lows[:1] in (["why"], ["should"]) or _ADVICE.search(self.spoken):
+            return self._made("value", (), "", [])
         wanted = self._of_question_word(self.relations())
         kin = self._kin()
         reverse = self._reversed()
@@ -99,15 +105,22 @@ class English(Analysis):
     def _form(self, relations: list[Relation]) -> Form:
         if _RULES.search(self.spoken):
             return "rules"
-        if _COMMITMENTS.search(self.spoken) and not any(relation.predicate == "deadline" for relation in relations):
+        if _COMMITMENTS.search(self.text) and not (relations and relations[0].predicate == "deadline"):
             return "commitments"
         if _PROFILE.match(self.spoken):
             return "profile"
         if relations:
             return "value"
-        if self.spoken.startswith(("who is", "who are", "who was")):
-            return "profile"
+        if self.spoken.startswith(("who is", "who are", "who was", "what is", "what are", "who's", "what's")):
+            return "profile" if self._is_bare() else "value"
         return "events" if _EVENTS.search(self.spoken) else "value"
+
+    def _is_bare(self) -> bool:
+        """Whether nothing but a name follows "who is"."""
+        names = {index for m in self.mentions for index, t in enumerate(self.tokens) if m.at <= t.start < m.end}
+        return all(
+            index < 2 or index in names or low in _GENERIC or low == "project" for index, low in enumerate(self.lows)
+        )
 
     def _made(
         self,
@@ -152,7 +165,8 @@ class English(Analysis):
             found = set()
             for length in (2, 1):
                 for index in range(len(self.lows) - length + 1):
-                    kind = FAVOURITE_KINDS.get(" ".join(self.lows[index : index + length]))
+                    words_said = " ".join(self.lows[index : index + length])
+                    kind = FAVOURITE_KINDS.get(words_said) or FAVOURITE_KINDS.get(words_said.removesuffix("s"))
                     if kind:
                         found.add(kind)
             return frozenset(found)
@@ -209,9 +223,9 @@ class English(Analysis):
             owner = self._person_after(end) or self._person_before(start)
             if owner is not None:
                 return owner
-            if _SELF & set(self.lows):
+            if self.asks_self:
                 return self.turn.asked_by
-        if _SELF & set(self.lows) and before[-1:] != ["the"]:
+        if self.asks_self and before[-1:] != ["the"]:
             return self.turn.asked_by
         return self._person_after(end) or self._person_before(start) or False
 
@@ -237,7 +251,7 @@ class English(Analysis):
             if things:
                 return tuple(things), ""
         stranger = self._stranger()
-        if _SELF & set(self.lows):
+        if self.asks_self:
             first = min((self.tokens[i].start for i, low in enumerate(self.lows) if low in _SELF), default=0)
             if not any(m.at < first and m.ref.type in ("Person", "Project", "Pet") for m in self.mentions):
                 return ((self.turn.asked_by,), "") if self.turn.asked_by else ((), "you")
@@ -265,7 +279,7 @@ class English(Analysis):
     def _reversed(self) -> Relation | None:
         """The relation of a question for the subject: `who lives in Rome`."""
         things = [m.ref for m in self.mentions]
-        if not things or _SELF & set(self.lows):
+        if not things or self.asks_self:
             return None
         for relation in self.relations():
             asked = relation.reverse["en"]

@@ -64,17 +64,17 @@ def holders(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> lis
 
 def standing_at(claim: KnownClaim, ask: Ask) -> Standing | None:
     """How a claim stands at the time the question is about, from its own times; None when it speaks of later times only."""
-    if ask.time is None or claim.standing in ("withdrawn", "denied", "disputed", "hearsay"):
+    if ask.time is None or claim.standing in ("withdrawn", "denied"):
         return claim.standing
     first, last = _bounds(ask.time)
     if ask.is_before:
         last, first = first, "0001-01-01"
-    begun = (claim.since or claim.said_at or "")[:10]
+    begun = (claim.since or "" if claim.until else claim.since or claim.said_at or "")[:10]
     over = (claim.until or "")[:10]
-    if not begun:
-        return claim.standing
     if begun > last:
         return None
+    if claim.standing in ("disputed", "hearsay"):
+        return claim.standing
     return "was" if over and over <= first else "accepted"
 
 

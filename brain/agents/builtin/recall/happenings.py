@@ -17,6 +17,10 @@ _ASKING = table(
 )
 
 
+_KINDS = table("appointment meeting flight call interview")
+"""What narrows a question for plans when one of that kind is on record."""
+
+
 def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
     """Events of the question's people and time whose words are those of the question, newest first.
 
@@ -55,7 +59,9 @@ def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
         if content and not _shares(content, known.summary, ask):
             continue
         found.append(known)
-    return found
+    kinds = {_lemma(word) for word in ask.content} & _KINDS
+    of_kind = [known for known in found if kinds & {_lemma(word) for word in words(known.summary)}]
+    return of_kind or found
 
 
 def _shares(content: frozenset[str], summary: str, ask: Ask) -> bool:

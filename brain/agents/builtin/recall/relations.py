@@ -93,8 +93,8 @@ RELATIONS: tuple[Relation, ...] = (
         "has_role",
         ("{s} is {o}", "{s} was {o}", "what {s} does"),
         ("{s}是{o}", "{s}曾是{o}", "{s}的职务"),
-        r"\b(?:job|role|title|position|profession|occupation|work as|do for (?:a living|work)|for a living)\b|"
-        r"\bwhat do(?:es)? \w+(?: \w+)? do\b",
+        r"\b(?:job|role|title|position|profession|occupation|work as|do for work)\b|"
+        r"\bwhat do(?:es)? \w+(?: \w+)?(?: do)?\s*$",
         r"职业|职位|职务|岗位|做什么工作|做什么的|什么工作|头衔",
         reverse=r"^who is (?:the|a|an|our) ",
     ),
@@ -127,7 +127,7 @@ RELATIONS: tuple[Relation, ...] = (
         "project_phase",
         ("{s} is in the {o} phase", "{s} was in the {o} phase", "the phase of {s}"),
         ("{s}处于{o}阶段", "{s}曾处于{o}阶段", "{s}的阶段"),
-        r"\b(?:phase|stage|status|progress|how far|state of)\b",
+        r"\b(?:phase|stage|status|progress|how far|state of|how is .+ going)\b",
         r"阶段|进度|进展|状态",
     ),
     _relation(

@@ -25,6 +25,7 @@ class Wording:
     join: str
     last_join: str
     comma: str
+    semicolon: str
     open: str
     close: str
     since: str
@@ -46,6 +47,7 @@ class Wording:
     taken_back: str
     no_record: str
     no_record_then: str
+    not_said: str
     unknown: str
     who_asks: str
     nothing: str
@@ -71,6 +73,7 @@ WORDING: dict[Language, Wording] = {
         join=", ",
         last_join=" and ",
         comma=", ",
+        semicolon="; ",
         open=" (",
         close=")",
         since="since {when}",
@@ -92,6 +95,7 @@ WORDING: dict[Language, Wording] = {
         taken_back="{who} took back what was said about {topic}, and nothing has taken its place",
         no_record="I have no record of {topic}",
         no_record_then="I have no record of {topic} for {when}",
+        not_said="Nothing on record says so",
         unknown="I have no record of {name}",
         who_asks="I do not know who is asking, so I cannot tell what is meant by “I”",
         nothing="I have nothing on record that answers this",
@@ -103,7 +107,7 @@ WORDING: dict[Language, Wording] = {
         no_date="{what}; since when is not on record",
         as_far="As far as is on record, no: {what}",
         counted="{count}: {what}",
-        about="On {date}: {what}",
+        about="{what} ({date})",
         owed="{who}: {what}",
         owed_to=" to {who}",
         due="due {date}",
@@ -115,6 +119,7 @@ WORDING: dict[Language, Wording] = {
         join="、",
         last_join="和",
         comma="，",
+        semicolon="；",
         open="（",
         close="）",
         since="自{when}起",
@@ -136,6 +141,7 @@ WORDING: dict[Language, Wording] = {
         taken_back="{who}收回了关于{topic}的说法，之后没有别的说法",
         no_record="没有关于{topic}的记录",
         no_record_then="没有关于{topic}在{when}的记录",
+        not_said="没有这样的记录",
         unknown="没有关于{name}的记录",
         who_asks="我不知道是谁在提问，所以不清楚“我”指的是谁",
         nothing="记录里没有能回答这个问题的内容",
@@ -198,7 +204,7 @@ def source(claim: KnownClaim, words: Wording, *, bounds: bool = True) -> str:
     date = (claim.said_at or "")[:10]
     if date:
         parts.append(words.said_by.format(who=claim.by.name, date=date) if claim.by else words.said.format(date=date))
-    return f"{words.open}{'; '.join(parts)}{words.close}" if parts else ""
+    return f"{words.open}{words.semicolon.join(parts)}{words.close}" if parts else ""
 
 
 def _plain(when: str) -> str:
