@@ -28,7 +28,7 @@ class Provenance:
     """References upstream of a set of claims, as far as they were followed.
 
     upstream    element to the references it holds
-    producers   Assertion to the Activities that have it among their outputs, of the Assertions asked about
+    producers   Assertion or Evidence to the Activities that have it among their outputs
     """
 
     upstream: dict[ElementId, list[Edge]] = field(default_factory=dict)
@@ -38,12 +38,14 @@ class Provenance:
     def read(
         cls, snapshot: Snapshot, evidence: Iterable[ElementId], derived: Iterable[ElementId]
     ) -> tuple[Provenance, int]:
-        """Follow Evidence, and Assertions by way of their producing Activities, to the end; two store calls per level.
+        """Follow Evidence and derived Assertions, by way of their producing Activities too, to the end; two store calls
+        per level.
 
         Returns the graph and how many references it holds.
         """
         graph = cls()
-        frontier, unproduced, size = set(evidence), set(derived), 0
+        frontier, size = set(evidence), 0
+        unproduced = frontier | set(derived)
         while frontier or unproduced:
             produced = graph._read_producers(snapshot, unproduced)
             frontier |= produced - graph.upstream.keys()
@@ -55,15 +57,15 @@ class Provenance:
                 graph.upstream[edge.source].append(edge)
             reached = {edge.target for edge in found if edge.target[0] in "AEX" and edge.field != "corrected_by"}
             frontier = reached - graph.upstream.keys()
-            unproduced = {element_id for element_id in frontier if element_id[0] == "A"} - graph.producers.keys()
+            unproduced = {element_id for element_id in frontier if element_id[0] in "AE"} - graph.producers.keys()
         return graph, size
 
-    def _read_producers(self, snapshot: Snapshot, assertions: Collection[ElementId]) -> set[ElementId]:
-        if not assertions:
+    def _read_producers(self, snapshot: Snapshot, made: Collection[ElementId]) -> set[ElementId]:
+        if not made:
             return set()
-        found = snapshot.edges(EdgeScan(fields=frozenset({"outputs"}), targets=frozenset(assertions)))
-        for assertion in assertions:
-            self.producers[assertion] = []
+        found = snapshot.edges(EdgeScan(fields=frozenset({"outputs"}), targets=frozenset(made)))
+        for element_id in made:
+            self.producers[element_id] = []
         for edge in found:
             self.producers[edge.target].append(edge.source)
         return {edge.source for edge in found}
@@ -74,7 +76,8 @@ class Provenance:
 
     def is_derived(self, evidence: ElementId) -> bool:
         """Whether this Evidence was made from other Evidence, claims or Activity inputs."""
-        return bool(self._sources(evidence) or any(self._sources(x) for x in self._targets(evidence, "generated_by")))
+        made_by = (*self._targets(evidence, "generated_by"), *self._makers(evidence))
+        return bool(self._sources(evidence) or any(self._sources(x) for x in made_by))
 
     def roots(self, starts: Iterable[ElementId], identity: Identity) -> frozenset[str]:
         """The roots these elements go back to; none when all their provenance runs in a circle or is corrected."""
@@ -99,7 +102,18 @@ class Provenance:
 
     def _further(self, node: ElementId) -> set[ElementId]:
         """The elements directly upstream, whose roots count instead of this one."""
-        return {*self._sources(node), *self._targets(node, "generated_by"), *self.producers.get(node, ())}
+        return {*self._sources(node), *self._targets(node, "generated_by"), *self._makers(node)}
+
+    def _makers(self, node: ElementId) -> list[ElementId]:
+        """The Activities a claim or a piece of Evidence is an output of.
+
+        Evidence counts as made by an Activity that read Evidence or claims. One that only points to another Activity,
+        as the observation of an outcome points to the decision, says what was looked at and not what it was made from.
+        """
+        makers = self.producers.get(node, [])
+        if node[0] == "A":
+            return makers
+        return [maker for maker in makers if any(source[0] in "AE" for source in self._sources(maker))]
 
     def _sources(self, node: ElementId) -> list[ElementId]:
         """Evidence, claims and Activities that an element names as what it was made from."""

@@ -42,6 +42,27 @@ def test_a_chain_of_copies_goes_back_to_one_root(world: World) -> None:
     assert voices(world, ann) == 1
 
 
+@pytest.mark.requirement("KI-BELIEF-022")
+def test_an_activity_that_lists_its_output_leads_upstream_as_one_that_is_named(world: World) -> None:
+    ann, bob, eve = (world.concept() for _ in range(3))
+    original, summary = world.evidence(), world.evidence("derived_result")
+    world.activity("summarization", [original], [summary])
+    for actor, evidence in ((bob, original), (eve, summary)):
+        world.claim(ann, "likes", "tea", by=actor, evidence=[evidence])
+    assert voices(world, ann) == 1
+
+
+@pytest.mark.requirement("KI-BELIEF-026")
+def test_what_an_instrument_saw_of_a_decision_is_not_made_from_it(world: World) -> None:
+    ann, bob, probe = (world.concept() for _ in range(3))
+    message, outcome = world.evidence(), world.evidence("outcome")
+    decision = world.activity("action_gate", [message])
+    world.activity("outcome_observation", [decision], [outcome])
+    for actor, evidence in ((bob, message), (probe, outcome)):
+        world.claim(ann, "likes", "tea", by=actor, mode="observed", evidence=[evidence])
+    assert voices(world, ann) == 2
+
+
 @pytest.mark.requirement("KI-BELIEF-021")
 def test_relays_of_one_speaker_are_that_speakers_voice(world: World) -> None:
     ann, bob, eve = (world.concept() for _ in range(3))
