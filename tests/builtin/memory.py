@@ -64,7 +64,9 @@ CLAIMS: tuple[KnownClaim, ...] = (
     known(ANA, "owns", _thing(58, "sailing boat", "Thing"), "withdrawn", number=31),
     known(MARC, "speaks", "el", number=32),
     known(MARC, "partner_of", Ref("C-26", "Anna", "Person"), number=33),
-    known(MARC, "has_condition", _thing(59, "asthma", "HealthCondition"), "denied", against=(MARC,), by=MARC, number=34),
+    known(
+        MARC, "has_condition", _thing(59, "asthma", "HealthCondition"), "denied", against=(MARC,), by=MARC, number=34
+    ),
     known(LI, "lives_in", SHANGHAI, since="2023-03", number=35),
     known(LI, "lives_in", BEIJING, "was", until="2023-03", number=36),
     known(LI, "likes", _thing(62, "火锅", "Food"), number=37),

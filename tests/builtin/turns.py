@@ -111,7 +111,15 @@ def plain(document: RememberDocument, names: Mapping[str, str] | None = None) ->
         claims.append([name(claim.subject), claim.predicate, name(value), *([notes] if notes else [])])
     events = [[item.what, *([item.on] if item.on else [])] for item in document.events]
     promises = [
-        [item.what, name(item.who), {k: v for k, v in (("to", name(item.to)), ("due", item.due), ("status", item.status)) if v and v != "pending"}]
+        [
+            item.what,
+            name(item.who),
+            {
+                k: v
+                for k, v in (("to", name(item.to)), ("due", item.due), ("status", item.status))
+                if v and v != "pending"
+            },
+        ]
         for item in document.commitments
     ]
     found = {

@@ -13,7 +13,7 @@ from typing import Literal
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english.nouns import Noun, name_at, noun_at
 from brain.agents.builtin.english.tokens import Token
-from brain.agents.builtin.english.verbs import verb_group
+from brain.agents.builtin.english.verbs import FORMS, verb_group
 from brain.agents.builtin.facts import Mark
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.text import pattern
@@ -35,40 +35,43 @@ def _table(**phrases: str) -> dict[tuple[str, ...], Effect]:
 _PHRASES = _table(
     skip="""
     by the way, btw, fyi, for your information, just so you know, so you know, for the record, note, please note,
-    please note that, note that, just to let you know, let me tell you that, i want you to know that, i wanted to tell you that,
-    i should mention, i should mention that, you should know, you should know that, i can tell you that, as you know,
-    good news, big news, bad news, update, quick update, news, well, so, oh, okay, ok, yes, yeah, yep, right, sure, ah, hmm,
-    hm, um, anyway, also, and, but, plus, then, great, cool, nice, perfect, thanks, thank you, thanks a lot, many thanks,
-    thanks so much, i am happy to say that, it turns out, it turns out that, turns out, turns out that, in fact, indeed,
-    in case you missed it, first, second, finally, ps, hello, hi, hey, hi there, hello there, hey there, hi all, hi everyone,
-    good morning, good afternoon, good evening, honestly, to be honest, to be fair, personally, for me, as for me, in my case,
-    guess what, listen, look, about me, a bit about me, for context, some context, about that, on another note, unfortunately,
-    sadly, luckily, fortunately, i just wanted to say that, i told you that, i know that, reminder, i would like to add that,
-    i am glad to say that, you know, please know that, i am happy to report that
+    please note that, note that, just to let you know, let me tell you that, i want you to know that, i wanted to tell
+    you that, i should mention, i should mention that, you should know, you should know that, i can tell you that, as
+    you know, good news, big news, bad news, update, quick update, news, well, so, oh, okay, ok, yes, yeah, yep,
+    right, sure, ah, hmm, hm, um, anyway, also, and, but, plus, then, great, cool, nice, perfect, thanks, thank you,
+    thanks a lot, many thanks, thanks so much, i am happy to say that, it turns out, it turns out that, turns out,
+    turns out that, in fact, indeed, in case you missed it, first, second, finally, ps, hello, hi, hey, hi there,
+    hello there, hey there, hi all, hi everyone, good morning, good afternoon, good evening, honestly, to be honest,
+    to be fair, personally, for me, as for me, in my case, guess what, listen, look, about me, a bit about me, for
+    context, some context, about that, on another note, unfortunately, sadly, luckily, fortunately, i just wanted to
+    say that, i told you that, i know that, reminder, i would like to add that, i am glad to say that, you know,
+    please know that, i am happy to report that
     """,
     correct="""
-    no wait, oh no, actually, correction, small correction, sorry, i am sorry, no, nope, wait, hold on, oops, my mistake, my bad, i was wrong,
-    i misspoke, i made a mistake, to correct myself, let me correct that, let me correct myself, i have to correct myself, edit,
-    i stand corrected, that was wrong, that is wrong, that is not right, that is not correct
+    no wait, oh no, actually, correction, small correction, sorry, i am sorry, no, nope, wait, hold on, oops, my
+    mistake, my bad, i was wrong, i misspoke, i made a mistake, to correct myself, let me correct that, let me correct
+    myself, i have to correct myself, edit, i stand corrected, that was wrong, that is wrong, that is not right, that
+    is not correct
     """,
     keep="""
-    please remember, please remember that, remember, remember that, please keep in mind that, keep in mind that,
-    keep in mind, do not forget, do not forget that, please do not forget that, please save, save, please note down,
-    note down that, please store, can you remember, can you remember that, could you remember that, could you please remember that,
-    can you please remember that, will you remember that, would you remember that, make a note that, please make a note that,
-    please write down that, write down that, for later, for future reference, for next time, i want you to remember that,
-    i need you to remember that, can you save, can you note that, could you note that
+    please remember, please remember that, remember, remember that, please keep in mind that, keep in mind that, keep
+    in mind, do not forget, do not forget that, please do not forget that, please save, save, please note down, note
+    down that, please store, can you remember, can you remember that, could you remember that, could you please
+    remember that, can you please remember that, will you remember that, would you remember that, make a note that,
+    please make a note that, please write down that, write down that, for later, for future reference, for next time,
+    i want you to remember that, i need you to remember that, can you save, can you note that, could you note that
     """,
     hedge="""
-    i think, i think that, i guess, i guess that, i believe, i believe that, i suppose, i suppose that, i assume,
-    i assume that, i feel like, i bet, i imagine, i doubt, i doubt that, i wonder, i hope, i hope that, i wish, i wish that,
-    i am not sure, i do not think, i do not believe, i do not know, it seems, it seems that, it looks like, maybe, perhaps, probably,
-    possibly, apparently, supposedly, allegedly, presumably, i read, i read that, i read somewhere, i read somewhere that, i saw,
-    they say, they say that, people say, people say that, word is, rumor has it, rumour has it, rumor has it that, it is said that,
-    let us say, suppose, imagine, imagine that, pretend, pretend that, say, assume, assuming, what if, hypothetically, in theory,
-    in my dream, last night i dreamed, i dreamed, i dreamed that, i dreamt that, once upon a time, i would say, i could swear,
-    i am afraid, i am pretty sure, i am fairly sure, if i remember correctly, as far as i know, afaik, iirc, i might say,
-    legend has it, someone said, somebody said, someone told me, everybody says, everyone says
+    i think, i think that, i guess, i guess that, i believe, i believe that, i suppose, i suppose that, i assume, i
+    assume that, i feel like, i bet, i imagine, i doubt, i doubt that, i wonder, i hope, i hope that, i wish, i wish
+    that, i am not sure, i do not think, i do not believe, i do not know, it seems, it seems that, it looks like,
+    maybe, perhaps, probably, possibly, apparently, supposedly, allegedly, presumably, i read, i read that, i read
+    somewhere, i read somewhere that, i saw, they say, they say that, people say, people say that, word is, rumor has
+    it, rumour has it, rumor has it that, it is said that, let us say, suppose, imagine, imagine that, pretend,
+    pretend that, say, assume, assuming, what if, hypothetically, in theory, in my dream, last night i dreamed, i
+    dreamed, i dreamed that, i dreamt that, once upon a time, i would say, i could swear, i am afraid, i am pretty
+    sure, i am fairly sure, if i remember correctly, as far as i know, afaik, iirc, i might say, legend has it,
+    someone said, somebody said, someone told me, everybody says, everyone says
     """,
 )
 
@@ -127,7 +130,32 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
         return _stripped(result, cast)
     if not result.marks & {"asked_to_keep"} and _is_question(result.tokens, end):
         return replace(result, stop="question")
-    return _reported(result, cast)
+    result = _after_heading(_reported(result, cast))
+    return replace(result, stop="hedge") if _quotes_speech(result) else result
+
+
+def _colon(tokens: Sequence[Token]) -> int:
+    """The index of the first colon; -1 without one."""
+    return next((index for index, token in enumerate(tokens) if token.text in (":", "：")), -1)
+
+
+def _after_heading(result: Opened) -> Opened:
+    """`Here is some news: I moved`: what follows the heading."""
+    at = _colon(result.tokens)
+    if 0 < at < 9 and result.tokens[at - 1].low in _HEADINGS and at + 2 < len(result.tokens):
+        return replace(result, tokens=result.tokens[at + 1 :])
+    return result
+
+
+def _quotes_speech(result: Opened) -> bool:
+    """Whether a colon opens somebody's words that were not recognised as reported: `The sign says: …`."""
+    before = result.tokens[: max(_colon(result.tokens), 0)]
+    return any(verb.lemma in _SAYING for token in before for verb in FORMS.get(token.low, ()))
+
+
+_HEADINGS = words(
+    "news update me introduction intro summary facts fact info information details status context things thing"
+)
 
 
 def _is_question(tokens: Sequence[Token], end: str) -> bool:

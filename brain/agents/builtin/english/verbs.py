@@ -13,24 +13,26 @@ Form = Literal["base", "s", "ing", "past", "part"]
 Tense = Literal["present", "past", "perfect", "future", "used_to", "unreal"]
 
 _REGULAR = """
-live work move join leave:left,left like love hate prefer:preferred adore enjoy dislike favour favor own use adopt switch
-change start:started quit:quit,quit resign retire relocate settle stay grow:grew,grown marry divorce name call lead:led,led
-manage run:ran,run head launch enter reach finish complete deliver ship sign send:sent,sent submit pay:paid,paid buy:bought,bought
-sell:sold,sold visit travel fly:flew,flown drive:drove,driven attend meet:met,met see:saw,seen discuss agree decide present
-give:gave,given receive get:got,gotten win:won,won lose:lost,lost break:broke,broken fix repair cancel book order hire
-graduate celebrate watch read:read,read write:wrote,written paint publish release interview find:found,found deploy hurt:hurt,hurt
-injure fail pass return come:came,come go:went,gone take:took,taken bring:brought,brought make:made,made build:built,built
-speak:spoke,spoken know:knew,known study teach:taught,taught learn play collect keep:kept,kept need want plan promise remind
-remember forget:forgot,forgotten tell:told,told say:said,said mention hear:heard,heard think:thought,thought believe guess
-suppose feel:felt,felt hope wish try have:had,had do:did,done report review prepare organise organize arrange schedule confirm
-check pick clean cook eat:ate,eaten drink:drank,drunk wear:wore,worn rent host help test update upload share reply answer email
-phone text ring:rang,rung contact talk chat begin:began,begun end stop quit renew register apply enrol enroll translate
+live work move join leave:left,left like love hate prefer:preferred adore enjoy dislike favour favor own use adopt
+switch change start:started quit:quit,quit resign retire relocate settle stay grow:grew,grown marry divorce name call
+lead:led,led manage run:ran,run head launch enter reach finish complete deliver ship sign send:sent,sent submit
+pay:paid,paid buy:bought,bought sell:sold,sold visit travel fly:flew,flown drive:drove,driven attend meet:met,met
+see:saw,seen discuss agree decide present give:gave,given receive get:got,gotten win:won,won lose:lost,lost
+break:broke,broken fix repair cancel book order hire graduate celebrate watch read:read,read write:wrote,written paint
+publish release interview find:found,found deploy hurt:hurt,hurt injure fail pass return come:came,come go:went,gone
+take:took,taken bring:brought,brought make:made,made build:built,built speak:spoke,spoken know:knew,known study
+teach:taught,taught learn play collect keep:kept,kept need want plan promise remind remember forget:forgot,forgotten
+tell:told,told say:said,said mention hear:heard,heard think:thought,thought believe guess suppose feel:felt,felt hope
+wish try have:had,had do:did,done report review prepare organise organize arrange schedule confirm check pick clean
+cook eat:ate,eaten drink:drank,drunk wear:wore,worn rent host help test update upload share reply answer email phone
+text ring:rang,rung contact talk chat begin:began,begun end stop quit renew register apply enrol enroll translate
 migrate install replace order borrow lend:lent,lent donate plant bake repaint sprain twist become:became,become turn
-celebrate announce approve reject accept refuse offer promote elect appoint earn save spend:spent,spent invest open close
-draft follow:followed set:set,set put:put,put cut:cut,cut hold:held,held catch:caught,caught swim:swam,swum camp hike climb
-ski train practise practice perform record sing:sang,sung teach invite welcome introduce coordinate date detest suffer
-understand:understood,understood mean:meant,meant avoid stand:stood,stood tolerate support consider expect look
-commit swear:swore,sworn intend drop water feed:fed,fed walk ask owe wait guess realise realize notice reserve
+celebrate announce approve reject accept refuse offer promote elect appoint earn save spend:spent,spent invest open
+close draft follow:followed set:set,set put:put,put cut:cut,cut hold:held,held catch:caught,caught swim:swam,swum camp
+hike climb ski train practise practice perform record sing:sang,sung teach invite welcome introduce coordinate date
+detest suffer understand:understood,understood mean:meant,meant avoid stand:stood,stood tolerate support consider
+expect look commit swear:swore,sworn intend drop water feed:fed,fed walk ask owe wait guess realise realize notice
+reserve
 """
 _DOUBLES = words("travel quit run get cut set put swim ship plan stop prefer commit chat drop begin forget")
 
@@ -47,11 +49,9 @@ class Verb:
 class Group:
     """A verb group.
 
-    lemma        of the main verb
-    begin, end   where it stands in the tokens
-    tense        unreal: would, could, might and the like
-    negated      not, never; `no_longer` for no longer, not any more
-    agrees       whether the finite form is that of a third person singular (`lives`, `is`, `has`), None when it says nothing
+    lemma        of the main verb begin, end   where it stands in the tokens tense        unreal: would, could, might
+    and the like negated      not, never; `no_longer` for no longer, not any more agrees       whether the finite form
+    is that of a third person singular (`lives`, `is`, `has`), None when it says nothing
     """
 
     lemma: str

@@ -44,10 +44,11 @@ _RULES = pattern(
 )
 _GENERIC = words(
     """
-    what where when who whom whose which why how do does did is are was were has have had can could will would should may might
-    the a an of to in on at for from with about by and or not no any some all every this that these those it its there here
-    i me my mine we us our you your he him his she her they them their now currently today still ever again already else also
-    please know tell remember record memory much many long since time date day year month last next week ago first than then
+    what where when who whom whose which why how do does did is are was were has have had can could will would should
+    may might the a an of to in on at for from with about by and or not no any some all every this that these those it
+    its there here i me my mine we us our you your he him his she her they them their now currently today still ever
+    again already else also please know tell remember record memory much many long since time date day year month last
+    next week ago first than then
     anything something everything happened happen be been so if 's got get really as into before after
     """
 )
