@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from brain.store.base import ElementId, Json, SearchQuery
 from brain.store.base import Scan as Conditions
@@ -428,7 +428,7 @@ def _variables(part: object) -> Iterator[str]:
         for item in part:
             yield from _variables(item)
     elif type(part).__module__ == __name__:
-        for member in _fields(type(part)):
+        for member in _fields(cast("type", type(part))):
             value = getattr(part, member)
             if isinstance(value, str):
                 if member in _NAMING or (member == "name" and isinstance(part, Var)):

@@ -11,7 +11,7 @@ from brain.store.base import Document, Json
 from brain.times import is_timestamp
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+    from jsonschema import Draft202012Validator
 
 MOST_FAULTS = 8
 """How many faults of one value are reported."""

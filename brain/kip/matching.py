@@ -27,7 +27,7 @@ from brain.kip.resolve import Binder, shown
 from brain.store.base import Document, ElementId, Json, Kind
 from brain.store.base import Scan as Conditions
 
-REFERENCES: Mapping[Kind, Mapping[tuple[str, ...], str]] = {
+REFERENCES: Mapping[Kind, Mapping[tuple[PathStep, ...], str]] = {
     Kind.CONCEPT: {("merged_into",): "merged_into"},
     Kind.PROPOSITION: {},
     Kind.ASSERTION: {
@@ -52,7 +52,7 @@ REFERENCES: Mapping[Kind, Mapping[tuple[str, ...], str]] = {
 }
 """Members that hold references, by kind, each with the edge field that finds it."""
 
-_OWN_CONDITION: Mapping[Kind, Mapping[tuple[str, ...], str]] = {
+_OWN_CONDITION: Mapping[Kind, Mapping[tuple[PathStep, ...], str]] = {
     Kind.CONCEPT: {("key",): "key", ("name",): "name", ("canonical_id",): "canonical_id"},
     Kind.PROPOSITION: {},
     Kind.ASSERTION: {("lifecycle", "status"): "statuses"},
@@ -136,7 +136,7 @@ class _Reader:
     def _edges(self, path: tuple[PathStep, ...]) -> frozenset[str] | None:
         if len(path) == 2 and isinstance(path[1], Lineages) and path[0] == "structural":
             return path[1].lineages
-        edge = REFERENCES[self.kind].get(path)  # type: ignore[call-overload]
+        edge = REFERENCES[self.kind].get(path)
         return frozenset((edge,)) if edge else None
 
     def _type(self, value: ast.PatternValue) -> None:
@@ -205,7 +205,7 @@ class _Reader:
                 )
 
     def _constant(self, path: tuple[PathStep, ...], value: Json) -> None:
-        own = _OWN_CONDITION[self.kind].get(path)  # type: ignore[call-overload]
+        own = _OWN_CONDITION[self.kind].get(path)
         if own is not None:
             self._own_condition(own, path, value)
         elif isinstance(value, Mapping):

@@ -86,11 +86,12 @@ def _continued(statement: ast.Find, binder: Binder, run: Run) -> Cursor | None:
 def _page(plan: algebra.Project, graph: Graph) -> tuple[list[AnswerRow], bool]:
     """The rows of a page, and whether more follow: one more than asked for is looked for."""
     limit = plan.source.limit
-    if limit is None:
-        return list(answer(plan, graph)), False
-    wider = replace(plan, source=replace(plan.source, limit=limit + 1))
-    rows = list(islice(answer(wider, graph), limit + 1))
-    return rows[:limit], len(rows) > limit
+    wider = plan if limit is None else replace(plan, source=replace(plan.source, limit=limit + 1))
+    rows: list[AnswerRow] = []
+    for row in islice(answer(wider, graph), None if limit is None else limit + 1):
+        rows.append(row)
+        graph.check_held(len(rows))
+    return rows[:limit], limit is not None and len(rows) > limit
 
 
 def _cursor(statement: ast.Find, run: Run, plan: algebra.Project, rows: list[AnswerRow]) -> str:

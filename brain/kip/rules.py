@@ -8,6 +8,8 @@ if need be behind a NOT.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from brain import errors
 from brain.kip.algebra import (
     Belief,
@@ -18,6 +20,7 @@ from brain.kip.algebra import (
     Known,
     Not,
     Optional,
+    PathStep,
     Reach,
     Scan,
     Search,
@@ -65,12 +68,21 @@ def arrange(block: Block, bound: _Bound = frozenset()) -> Block:
 def _settle(waiting: list[Step], known: _Bound, arranged: list[Step]) -> _Bound:
     """Move every step that can run from `waiting` to `arranged`; the variables bound then."""
     while True:
-        ready = [(cost(step, known), index) for index, step in enumerate(waiting) if needs(step) <= known]
+        ready = [
+            (cost(step, known) * _crossing(step, known), index)
+            for index, step in enumerate(waiting)
+            if needs(step) <= known
+        ]
         if not ready:
             return known
         step = waiting.pop(min(ready)[1])
         arranged.append(step)
         known |= frozenset(variables(step))
+
+
+def _crossing(step: Step, known: _Bound) -> float:
+    """A step that shares nothing with what is bound multiplies rows; one that a bound end leads to is better first."""
+    return 3.0 if known and known.isdisjoint(variables(step)) else 1.0
 
 
 def needs(step: Step) -> _Bound:
@@ -143,7 +155,7 @@ def _scan_cost(step: Scan, known: _Bound) -> float:
     return size / (1 + narrowed)
 
 
-_REFERENCE_COST = {("proposition",): 3.0, ("asserted_by",): 200.0}
+_REFERENCE_COST: Mapping[tuple[PathStep, ...], float] = {("proposition",): 3.0, ("asserted_by",): 200.0}
 
 
 def _fixed(term: object, known: _Bound) -> bool:

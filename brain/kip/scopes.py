@@ -35,7 +35,5 @@ def _virtual(where: ast.Where) -> Iterator[str]:
     for clause in where.clauses:
         if isinstance(clause, (ast.Optional, ast.Union)):
             yield from _virtual(clause.where)
-        elif isinstance(clause, (ast.BeliefPattern, ast.BeliefSlotPattern)) or (
-            isinstance(clause, ast.StructuralPattern) and clause.variable is not None
-        ):
+        elif isinstance(clause, (ast.BeliefPattern, ast.BeliefSlotPattern, ast.StructuralPattern)) and clause.variable:
             yield clause.variable.name

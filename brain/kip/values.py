@@ -97,7 +97,7 @@ def member_of(value: Value, candidates: Value) -> Truth:
     return any(compare("==", value, candidate) for candidate in candidates)
 
 
-def negate(value: Value) -> Value:
+def negate(value: Any) -> Value:
     """Unary minus; null stays null."""
     if value is None:
         return None

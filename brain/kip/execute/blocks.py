@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from brain.kip.algebra import (
     Belief,
@@ -27,7 +27,7 @@ from brain.kip.execute.bindings import Batch, Cell, Row
 from brain.kip.execute.edges import structural
 from brain.kip.execute.expressions import accesses, compiled
 from brain.kip.execute.frame import BATCH, Frame
-from brain.kip.execute.matches import same_binding
+from brain.kip.execute.graph import Survivor
 from brain.kip.execute.pushdown import run_natively
 from brain.kip.execute.reach import reach
 from brain.kip.execute.scans import scan
@@ -36,12 +36,19 @@ from brain.kip.execute.tuples import tuples
 
 
 def run_block(block: Block, frame: Frame) -> Iterator[Batch]:
-    """All rows of a block that starts from one empty row; the longest run of first steps the store takes is its own."""
-    for length in range(len(block.steps), 0, -1):
+    """All rows of a block that starts from one empty row."""
+    rows = run_natively_started(block, frame, least=1)
+    return rows if rows is not None else extend_block(block, [frame.empty_row()], frame)
+
+
+def run_natively_started(block: Block, frame: Frame, *, least: int) -> Iterator[Batch] | None:
+    """The same, its longest run of first steps done by the store; None when the store takes no run of at least so many
+    steps."""
+    for length in range(len(block.steps), least - 1, -1):
         rows = run_natively(Block(block.steps[:length]), frame)
         if rows is not None:
             return _chain(block.steps[length:], rows, [frame.empty_row()], frame)
-    return _chain(block.steps, iter([[frame.empty_row()]]), [frame.empty_row()], frame)
+    return None
 
 
 def extend_block(block: Block, seeds: Batch, frame: Frame) -> Iterator[Batch]:
@@ -51,11 +58,22 @@ def extend_block(block: Block, seeds: Batch, frame: Frame) -> Iterator[Batch]:
 
 def _chain(steps: tuple[Step, ...], batches: Iterator[Batch], seeds: Batch, frame: Frame) -> Iterator[Batch]:
     for step in steps:
+        if isinstance(step, Not | Optional | Union):
+            batches = _settled(batches, frame)
         if isinstance(step, Union):
             batches = _union(step, batches, seeds, frame)
         else:
             batches = _RUN[type(step)](step, _filled(batches), frame)
     return batches
+
+
+def _settled(batches: Iterator[Batch], frame: Frame) -> Iterator[Batch]:
+    """Rows whose variables stand for one element each: at OPTIONAL, NOT and UNION a stretch of patterns ends."""
+    for batch in batches:
+        if not frame.graph.has_merges:
+            yield batch
+        else:
+            yield [[str(cell) if type(cell) is Survivor else cell for cell in row] for row in batch]
 
 
 def _filled(batches: Iterator[Batch]) -> Iterator[Batch]:
@@ -81,7 +99,7 @@ def _optional(step: Optional, batches: Iterator[Batch], frame: Frame) -> Iterato
         matched: set[int] = set()
         seeds = _marked(batch)
         for found in extend_block(step.block, seeds, frame):
-            matched.update(row[-1] for row in found)  # type: ignore[arg-type]
+            matched.update(_mark(row) for row in found)
             yield [row[:-1] for row in found]
         yield [row for mark, row in enumerate(batch) if mark not in matched]
 
@@ -96,7 +114,7 @@ def _not(step: Not, batches: Iterator[Batch], frame: Frame) -> Iterator[Batch]:
         keys = list(groups)
         matched: set[int] = set()
         for found in extend_block(step.block, _marked([groups[key][0] for key in keys]), frame):
-            matched.update(row[-1] for row in found)  # type: ignore[arg-type]
+            matched.update(_mark(row) for row in found)
             if len(matched) == len(keys):
                 break
         kept = {id(row) for mark, key in enumerate(keys) if mark not in matched for row in groups[key]}
@@ -108,23 +126,29 @@ def _marked(rows: Batch) -> Batch:
     return [[*row, mark] for mark, row in enumerate(rows)]  # type: ignore[list-item]
 
 
+def _mark(row: Row) -> int:
+    """The number `_marked` gave the row this one grew from."""
+    return cast("int", row[-1])
+
+
 def _union(step: Union, batches: Iterator[Batch], seeds: Batch, frame: Frame) -> Iterator[Batch]:
     """The rows so far; then the right block's, started from nothing and joined to each row the whole block started
     from that they agree with."""
     yield from batches
     shared = [frame.cells[name] for name in variables(step.block)]
     for found in _branch(step, frame):
-        yield [merged for seed in seeds for row in found if (merged := _merged(seed, row, shared, frame)) is not None]
+        yield [merged for seed in seeds for row in found if (merged := _merged(seed, row, shared)) is not None]
 
 
 def _branch(step: Union, frame: Frame) -> Iterator[Batch]:
     """The right block's own rows, which depend on nothing: run once, also when an OPTIONAL asks for every batch."""
     if id(step) not in frame.branches:
-        frame.branches[id(step)] = list(run_block(step.block, frame))
+        frame.branches[id(step)] = list(_settled(run_block(step.block, frame), frame))
     return iter(frame.branches[id(step)])
 
 
-def _merged(seed: Row, row: Row, shared: list[int], frame: Frame) -> Row | None:
+def _merged(seed: Row, row: Row, shared: list[int]) -> Row | None:
+    """Two solutions joined, or None when they bind a variable differently."""
     merged = seed.copy()
     for place in shared:
         cell, bound = row[place], seed[place]
@@ -132,7 +156,7 @@ def _merged(seed: Row, row: Row, shared: list[int], frame: Frame) -> Row | None:
             continue
         if bound is None:
             merged[place] = cell
-        elif not same_binding(bound, cell, frame):
+        elif bound != cell:
             return None
     return merged
 

@@ -49,13 +49,12 @@ class End:
         key = end_key(binding)
         if key is None:
             return None
-        key = self.frame.graph.canonical(key)
         given = self.given(row)
         if given is not None:
-            return row if key in given else None
+            return row if self.frame.graph.canonical(key) in given else None
         assert self.place is not None  # noqa: S101 - a fixed end is always given
         extended = row.copy()
-        extended[self.place] = key if isinstance(binding, str) else binding
+        extended[self.place] = self.frame.graph.resolved(binding) if isinstance(binding, str) else binding
         return extended
 
 

@@ -93,7 +93,7 @@ def _literal_type(place: int, read: Reader) -> Reader:
     return answer
 
 
-def _all(tests: list[Test]) -> Test:
+def _all(tests: list[Reader]) -> Test:
     def test(row: Row) -> Truth:
         unknown = False
         for part in tests:
@@ -107,7 +107,7 @@ def _all(tests: list[Test]) -> Test:
     return test
 
 
-def _any(tests: list[Test]) -> Test:
+def _any(tests: list[Reader]) -> Test:
     def test(row: Row) -> Truth:
         unknown = False
         for part in tests:

@@ -16,6 +16,16 @@ KEPT = 20_000
 """Most elements held in memory between two batches."""
 
 
+class Survivor(str):
+    """An id that was reached by following merges, equal to the plain one.
+
+    Which of the merged elements a variable stands for is open until an element pattern says so: patterns join in any
+    order, so `?x {state: "merged"}` and a tuple of ?x agree whichever runs first.
+    """
+
+    __slots__ = ()
+
+
 class Graph:
     """One snapshot as one statement sees it.
 
@@ -101,6 +111,16 @@ class Graph:
     def canonical(self, element_id: ElementId) -> ElementId:
         """Where following merges from this id ends (§11.1)."""
         return self._canonical.get(element_id, element_id)
+
+    def resolved(self, element_id: ElementId) -> ElementId:
+        """The same, as what a tuple's or a reference's variable is bound to: an element pattern of the same stretch may
+        still mean one of those that were merged into it."""
+        survivor = self.canonical(element_id)
+        return Survivor(survivor) if survivor in self._merged else survivor
+
+    @property
+    def has_merges(self) -> bool:
+        return bool(self._canonical)
 
     def same(self, ids: Iterable[ElementId]) -> set[ElementId]:
         """Every id whose merges end where those of one of these do."""

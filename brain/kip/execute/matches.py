@@ -58,7 +58,7 @@ def bindings(element: Element, match: Match, frame: Frame) -> Iterator[Binding]:
         return
     if match.holds == "reference":
         for target in references(found):
-            yield frame.graph.canonical(target)
+            yield frame.graph.resolved(target)
     elif match.holds == "symbol":
         yield frame.symbol(str(found), "concept_type")
     else:

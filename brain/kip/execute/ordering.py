@@ -60,7 +60,7 @@ def is_behind(row: Ranked[Item], position: tuple[Json, ...], descending: Sequenc
     for key, reached, down in zip(row.keys, keys, descending, strict=True):
         if key != reached:
             return bool((key > reached) != down)
-    return row.ties > ties
+    return bool(row.ties > ties)
 
 
 def position_from(wire: Json) -> tuple[Json, ...] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
-from brain.kip.execute.blocks import extend_block, run_block
+from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
 from brain.kip.execute.frame import Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
@@ -72,6 +72,10 @@ def _ranked(plan: Project, frame: Frame) -> Iterator[Ranked[Row]]:
     ordered = None if plan.sort.keys else _in_order(plan, frame)
     if ordered is None:
         yield from best.of(run_block(plan.block, frame))
+        return
+    native = run_natively_started(plan.block, frame, least=2)
+    if native is not None:
+        yield from best.of(native)
         return
     left = plan.source.limit
     for batches in ordered:

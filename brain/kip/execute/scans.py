@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
-from brain.kip.algebra import Known, Match, Scan, Var
-from brain.kip.execute.bindings import Batch, Binding, Datum, Row
+from brain.kip.algebra import Known, Match, PathStep, Scan, Var
+from brain.kip.execute.bindings import Batch, Binding, Cell, Datum, Row
 from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.graph import Survivor
 from brain.kip.execute.matches import bindings, extend, meets
-from brain.store.base import EdgeScan, Element, ElementId, Kind
+from brain.store.base import EdgeScan, Element, ElementId, Kind, element_number
 from brain.store.base import Scan as Conditions
 
-_BY_VALUE = {("key",): "key", ("name",): "name", ("canonical_id",): "canonical_id"}
+_BY_VALUE: Mapping[tuple[PathStep, ...], str] = {("key",): "key", ("name",): "name", ("canonical_id",): "canonical_id"}
 """Members by which a store finds elements without a scan."""
 
 _FEW = 64
@@ -57,17 +58,25 @@ def starts_in_order(step: Scan) -> bool:
 
 
 def _test(step: Scan, rows: Batch, frame: Frame) -> Batch:
-    place = frame.cells[step.variable]
-    frame.graph.load(row[place] for row in rows if isinstance(row[place], str))  # type: ignore[misc]
-    kept = []
-    for row in rows:
-        cell = row[place]
-        element = frame.graph.element(cell) if isinstance(cell, str) else None
-        if element is None or (step.ids is not None and element.id not in step.ids):
-            continue
-        if meets(element, step.conditions):
-            kept += extend(row, element, step.matches, frame)
+    place, graph = frame.cells[step.variable], frame.graph
+    meant = [_meant(row[place], frame) for row in rows]
+    graph.load(element_id for ids in meant for element_id in ids)
+    kept: Batch = []
+    for row, ids in zip(rows, meant, strict=True):
+        for element_id in ids:
+            element = graph.element(element_id)
+            if element is None or (step.ids is not None and element.id not in step.ids):
+                continue
+            if meets(element, step.conditions):
+                kept += extend(_with(row, place, element.id), element, step.matches, frame)
     return kept
+
+
+def _meant(cell: Cell, frame: Frame) -> Iterable[ElementId]:
+    """The elements a bound variable may stand for: one, or all that merges lead to the one it was reached as."""
+    if type(cell) is Survivor:
+        return sorted(frame.graph.same((cell,)), key=element_number)
+    return (cell,) if isinstance(cell, str) else ()
 
 
 def _find(step: Scan, rows: Batch, frame: Frame) -> Iterator[Batch]:
@@ -138,12 +147,12 @@ def _by_member(step: Scan, match: Match, wanted: Iterable[Binding], frame: Frame
     if match.path == ("id",):
         yield from _by_ids(step, texts, frame)
         return
-    condition = _BY_VALUE.get(match.path)  # type: ignore[call-overload]
+    condition = _BY_VALUE.get(match.path)
     if condition is None or len(texts) > _FEW or getattr(step.conditions, condition) is not None:
         yield from frame.graph.scan(step.conditions)
         return
     for text in texts:
-        narrowed: Conditions = replace(step.conditions, **{condition: text})
+        narrowed: Conditions = replace(step.conditions, **{condition: text})  # type: ignore[arg-type]
         yield from frame.graph.scan(narrowed)
 
 
@@ -151,7 +160,7 @@ def _by_ids(step: Scan, ids: Iterable[ElementId], frame: Frame) -> list[Element]
     wanted = set(ids)
     frame.graph.load(wanted)
     found = [element for element_id in wanted if (element := frame.graph.element(element_id)) is not None]
-    return sorted((e for e in found if meets(e, step.conditions)), key=lambda element: int(element.id[2:]))
+    return sorted((e for e in found if meets(e, step.conditions)), key=lambda element: element_number(element.id))
 
 
 def _by_references(step: Scan, match: Match, targets: Iterable[str], frame: Frame) -> Iterator[Element]:

@@ -34,7 +34,10 @@ class Join:
 
     def run(self, batch: Batch) -> Iterator[Batch]:
         """Rows fall into four groups by what they give; each group is one store call."""
-        linked, by_subject, by_object, free = [], [], [], []
+        linked: Batch = []
+        by_subject: Batch = []
+        by_object: Batch = []
+        free: Batch = []
         for row in batch:
             if row[self.link] is not None:
                 linked.append(row)
@@ -83,7 +86,7 @@ class Join:
         graph = self.frame.graph
         ids = {cell for row in rows if isinstance(cell := row[self.link], str)}
         graph.load(ids)
-        kept = []
+        kept: Batch = []
         for row in rows:
             cell = row[self.link]
             element = graph.element(cell) if isinstance(cell, str) else None
