@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brain import errors
-from brain.kip import algebra
+from brain.kip import algebra, ast
 from brain.kip.context import Limits, Run
 from brain.kip.parser import parse
 from brain.kip.read import run_find
@@ -41,9 +41,15 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpaceStore]:
     store.close()
 
 
+def find(command: str) -> ast.Find:
+    statement = parse(command)
+    assert isinstance(statement, ast.Find)
+    return statement
+
+
 def ask(run: Run, command: str, **members: Any) -> tuple[Any, Watched]:
     watched = Watched(run.snapshot)
-    answer = run_find(parse(command), replace(run, snapshot=watched, **members))  # type: ignore[arg-type]
+    answer = run_find(find(command), replace(run, snapshot=watched, **members))
     return answer, watched
 
 
@@ -150,12 +156,12 @@ class NoPast(Watched):
 def test_a_search_that_can_no_longer_be_continued_says_so(crowd: SpaceStore) -> None:
     command = 'FIND(?p.name) WHERE { ?p SEARCH CONCEPT "place" LIMIT 10 } ORDER BY ?p.name LIMIT 1'
     with reading(crowd) as run:
-        cursor = run_find(parse(command), run).next_cursor
-        late = replace(run, snapshot=NoPast(run.snapshot), parameters={"c": cursor})  # type: ignore[arg-type]
+        cursor = run_find(find(command), run).next_cursor
+        late = replace(run, snapshot=NoPast(run.snapshot), parameters={"c": cursor})
         with pytest.raises(errors.CursorExpired) as raised:
-            run_find(parse(f"{command} CURSOR :c"), late)
+            run_find(find(f"{command} CURSOR :c"), late)
         with pytest.raises(errors.HistoricalSearchUnavailable):
-            run_find(parse(command), late)
+            run_find(find(command), late)
     assert raised.value.details == {"family": "kql", "reason": "expired"}
 
 
@@ -180,7 +186,7 @@ def test_a_store_is_offered_the_whole_plan_and_then_the_longest_runs_of_steps(cr
     command = 'FIND(?p.name, ?o.name) WHERE { ?p {key: "person:7"} (?p, "lives_in", ?o) } ORDER BY ?o.name'
     with reading(crowd) as run:
         native = Native(run.snapshot, {algebra.Block: [(("element", "C-11"),)]})
-        answer = run_find(parse(command), replace(run, snapshot=native))  # type: ignore[arg-type]
+        answer = run_find(find(command), replace(run, snapshot=native))
     assert answer.result == [["Person 7", "Place 1"]]
     assert [type(plan) for plan in native.offered] == [algebra.Project, algebra.Block, algebra.Block]
     assert [len(plan.steps) for plan in native.offered if isinstance(plan, algebra.Block)] == [2, 1]
@@ -192,6 +198,6 @@ def test_a_store_may_answer_the_whole_plan(crowd: SpaceStore) -> None:
     rows = [("Ann", ((), ((0, 0, 1),)), ["C-1"]), ("Ben", ((), ((0, 0, 2),)), ["C-2"])]
     with reading(crowd) as run:
         native = Native(run.snapshot, {algebra.Project: rows})
-        answer = run_find(parse("FIND(?p.name) WHERE { ?p {} } LIMIT 1"), replace(run, snapshot=native))  # type: ignore[arg-type]
+        answer = run_find(find("FIND(?p.name) WHERE { ?p {} } LIMIT 1"), replace(run, snapshot=native))
     assert (answer.result, answer.bound) == (["Ann"], (frozenset({"C-1"}),))
     assert answer.next_cursor is not None
