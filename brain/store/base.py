@@ -4,7 +4,7 @@ A `Store` holds Spaces; a `SpaceStore` is one Space; a `Snapshot` is that Space 
 `Transaction` is the one writer of the moment. Two kinds of data live side by side in one transaction domain:
 
 - the graph: elements, system-versioned (each version says from which sequence on it held), their references, the
-  commit records and the search index. It changes only with a new `space_seq`.
+  commit records and the keyword index. It changes only with a new `space_seq`. Vectors follow later (`index`).
 - state beside the graph: key-value documents, the durable queue and leases. It takes no sequence number and has no
   history, but commits together with the graph, so a claim and the receipt that tells of it are one write.
 
@@ -17,7 +17,7 @@ opening; `InternalError`, from the driver's own error, when the backend fails.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -177,13 +177,39 @@ class EdgeScan:
     targets: frozenset[ElementId] | None = None
 
 
+class SearchMode(StrEnum):
+    """How a search finds (§66.3); the words are those of the language."""
+
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What a semantic search compares with.
+
+    embedder  the name under which vectors were put
+    vector    of the words searched for
+    revision  only vectors of this `Freshness.revision` or an earlier one count, so that the pages of one traversal show
+              one ranking; None for all
+    """
+
+    embedder: str
+    vector: tuple[float, ...]
+    revision: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """Keyword search over the elements of one kind that are active.
+    """A search over the elements of one kind that are active at the snapshot.
 
-    text      plain words; operators and quotes have no meaning. `store/search.py` analyses it
-    lineages  as in `Scan`
-    limit     at most that many hits, best first
+    text       plain words; operators and quotes have no meaning. `store/search.py` analyses it
+    lineages   as in `Scan`
+    limit      at most that many hits, best first
+    threshold  the least score of a hit, applied before the limit
+    likeness   needed by every mode but `keyword`
+    visible    what the caller may see; None for everything. What it refuses moves no score, rank or hit of the rest
     """
 
     kind: Kind
@@ -191,6 +217,9 @@ class SearchQuery:
     lineages: frozenset[str] | None
     limit: int
     threshold: float = 0.0
+    mode: SearchMode = SearchMode.KEYWORD
+    likeness: Likeness | None = None
+    visible: Callable[[Element], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +228,31 @@ class Hit:
 
     id: ElementId
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text an element has been found by since a commit."""
+
+    id: ElementId
+    since: Seq
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far the vectors of one embedder follow the texts that hold at a snapshot.
+
+    index_seq  every text of this commit and of those before it has its vector
+    pending    texts that have none yet
+    is_empty   whether no text has one
+    revision   grows with every `Transaction.index`
+    """
+
+    index_seq: Seq
+    pending: int
+    is_empty: bool
+    revision: int
 
 
 # --- state beside the graph -------------------------------------------------------------------------------------------
@@ -323,7 +377,21 @@ class Snapshot(Reader, Protocol):
         ...
 
     def search(self, query: SearchQuery) -> list[Hit]:
-        """Best hits, by falling score, then ascending number. Only the head of a Space can be searched."""
+        """Best hits, by falling score, then ascending number.
+
+        raises  SearchIndexUnavailable when the vectors in store are of another size than the one searched with
+        """
+        ...
+
+    def freshness(self, embedder: str, kind: Kind | None = None) -> Freshness:
+        """Of the vectors of `embedder`, for searches of one kind or of all."""
+        ...
+
+    def unindexed(self, embedder: str, limit: int) -> list[Passage]:
+        """Texts without a vector of `embedder`: those that hold first, then those that did, whatever the snapshot.
+
+        A text is waiting from the commit that wrote it on, so none is forgotten and none needs a queue of its own.
+        """
         ...
 
     def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
@@ -370,11 +438,19 @@ class Transaction(Snapshot, Protocol):
         ...
 
     def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
-        """New versions, and new elements, as of `seq + 1`; the search index follows."""
+        """New versions, and new elements, as of `seq + 1`; the keyword index follows."""
         ...
 
     def erase(self, stubs: Sequence[Element]) -> None:
         """Replace every kept version of these elements by its stub: content is gone from the past too (§60.3)."""
+        ...
+
+    def index(self, embedder: str, vectors: Sequence[tuple[Passage, Sequence[float] | None]]) -> None:
+        """Keep the vectors of texts, None for a text that has none; it is no graph write and needs no record.
+
+        A text that was erased meanwhile is passed over. Vectors of another size than those in store under this name are
+        of another model: all texts wait for theirs again.
+        """
         ...
 
     def put_control(self, name: str, document: Document) -> None:

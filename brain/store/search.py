@@ -6,7 +6,8 @@ endings are taken off ("running" is `run`), and what is written together is foun
 become overlapping pairs of characters and, for one-character queries, the characters themselves.
 
 A query is any text: operators, quotes and wildcards are punctuation. An element is found when it holds one of the
-query's terms; relevance is BM25 within one kind, brought into (0, 1) as s / (1 + s).
+query's terms; relevance is BM25 within one kind, brought into (0, 1) as s / (1 + s). A hybrid search fuses that ranking
+with the one by likeness (`brain/store/embedding.py`) by their ranks alone, since the two scores have no common measure.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import log
 
 import snowballstemmer
 
+from brain.store.base import ElementId, Hit, element_number
+
 ANALYSIS = 1
-"""Changes with every change of `terms`; a store whose index was made by another one makes it anew."""
+"""Changes with every change of `terms` or of `rows.text`; a store whose index was made by another one makes it anew."""
 
 MOST_TERMS = 256
 """Distinct terms one query looks for."""
@@ -52,14 +56,16 @@ _stemmer_lock = threading.Lock()
 
 def terms(text: str) -> list[str]:
     """Every term of a text, in order, repeated as often as it occurs: what an index holds."""
-    found: list[str] = []
+    return [term for forms, _ in word_forms(text) for term in forms]
+
+
+def word_forms(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Every word of a text as its terms and the parts it is written of; a run without spaces has no parts."""
     for run, word in _tokens(text):
         if run:
-            found.extend(run)
-            found.extend(_pairs(run))
+            yield [*run, *_pairs(run)], []
         else:
-            found.extend(_forms(word))
-    return found
+            yield _forms(word), [part[:LONGEST_TERM] for part in _PART.findall(word)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -85,6 +91,10 @@ LENGTH_WEIGHT = 0.75
 """BM25's b: how much a long text counts against itself."""
 
 
+SUPPOSED_TEXTS = 1_000_000
+"""How many texts a corpus is taken to hold for a caller who may not know how many there are."""
+
+
 def score(relevance: float) -> float:
     """A BM25 sum as a score in (0, 1)."""
     return relevance / (1 + relevance)
@@ -93,6 +103,28 @@ def score(relevance: float) -> float:
 def least_relevance(threshold: float) -> float:
     """The BM25 sum whose score is `threshold`, for 0 <= threshold < 1."""
     return threshold / (1 - threshold)
+
+
+FUSED = 1_000
+"""Best hits of each ranking that a hybrid search looks at, whatever its limit: so a longer page begins as a shorter."""
+
+_RANK_OFFSET = 60
+"""How little the first places of one ranking weigh against a good place in both; the usual value of the method."""
+
+
+def fuse(rankings: Sequence[Sequence[Hit]], limit: int, threshold: float = 0.0) -> list[Hit]:
+    """Rankings as one, by reciprocal ranks: hits by falling score, then ascending number.
+
+    The score of a hit is its share of what the first place in every ranking is worth: 1 when it is first in all of
+    them, at most 1 / n when only one of n has it.
+    """
+    worth: dict[ElementId, float] = defaultdict(float)
+    for ranking in rankings:
+        for place, hit in enumerate(ranking):
+            worth[hit.id] += (_RANK_OFFSET + 1) / (_RANK_OFFSET + 1 + place) / len(rankings)
+    fused = [Hit(element_id, min(share, 1.0)) for element_id, share in worth.items() if share >= threshold]
+    fused.sort(key=lambda hit: (-hit.score, element_number(hit.id)))
+    return fused[: max(limit, 0)]
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

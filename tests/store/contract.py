@@ -11,6 +11,7 @@ from tests.store.contracts.search import SearchContract
 from tests.store.contracts.spaces import SpacesContract
 from tests.store.contracts.state import StateContract
 from tests.store.contracts.transactions import TransactionsContract
+from tests.store.contracts.vectors import VectorContract
 
 __all__ = ["StoreContract", "space", "world"]
 
@@ -22,6 +23,13 @@ def space(store: Store) -> SpaceStore:
 
 @pytest.mark.requirement("BR-STORE-001")
 class StoreContract(
-    SpacesContract, TransactionsContract, GraphContract, ErasureContract, HistoryContract, SearchContract, StateContract
+    SpacesContract,
+    TransactionsContract,
+    GraphContract,
+    ErasureContract,
+    HistoryContract,
+    SearchContract,
+    VectorContract,
+    StateContract,
 ):
     """Everything a store promises, as tests."""

@@ -99,6 +99,7 @@ def faults_of(store: SqliteStore, head: int) -> list[str]:
             "control": snapshot.control("schema"),
             "found": len(snapshot.search(SearchQuery(Kind.EVIDENCE, f"word{head}", None, 5))),
             "found too early": len(snapshot.search(SearchQuery(Kind.EVIDENCE, f"word{head + 1}", None, 5))),
+            "waiting for vectors": snapshot.freshness("any").pending,
             "documents": [body for _, body in snapshot.scan_state("receipts", reverse=True, limit=1)],
             "work": len(snapshot.work("formation", statuses={WorkStatus.QUEUED})),
         }
@@ -113,6 +114,7 @@ def faults_of(store: SqliteStore, head: int) -> list[str]:
         "control": {"n": head} if head else None,
         "found": min(head, 1),
         "found too early": 0,
+        "waiting for vectors": head,
         "documents": [{"n": head}] if head else [],
         "work": head,
     }

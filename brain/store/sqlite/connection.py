@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import apsw
+import sqlite_vec
 
 from brain.store.base import SpaceMissing
 from brain.times import Clock, SystemClock
@@ -49,6 +50,10 @@ def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Conne
     # Plans never depend on bound values: without this SQLite prepares a statement anew for every LIMIT it is given.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.pragma("synchronous", options.durability)
+    # Distances between vectors, for semantic search; 0.1 ms.
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.enable_load_extension(False)
     # What is purged is overwritten, not only unlinked (§60.3).
     connection.pragma("secure_delete", True)
     connection.pragma("temp_store", "memory")

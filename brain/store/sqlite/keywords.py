@@ -1,150 +1,140 @@
-"""The search index: postings of terms, and BM25 over them in one statement."""
+"""Keyword search: BM25 over the postings that hold at a snapshot, in one statement.
+
+For a caller who may not see everything the postings are read first and weighed here, by what that caller sees alone:
+rarity and length must not tell of texts that are hidden.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
 from typing import Any
 
-import apsw
-import orjson
-
-from brain.store import rows
-from brain.store.base import Element, Hit, Kind, SearchQuery
+from brain.store.base import Hit, Kind, SearchQuery
 from brain.store.search import (
     LENGTH_WEIGHT,
     SATURATION,
+    SUPPOSED_TEXTS,
     least_relevance,
     query_terms,
     rarity,
     score,
-    terms,
 )
+from brain.store.sqlite.candidates import Load, Run, Sight, of_assertions, texts_of, visible_hits
 from brain.store.sqlite.conditions import among_symbols
-from brain.store.sqlite.keys import CODES, id_of, kind_of
+from brain.store.sqlite.keys import CODES, end_of, first_of, id_of
 from brain.store.sqlite.state import json_list
+from brain.times import Seq
 
-Write = Callable[[str, Sequence[Sequence[Any]]], Any]
-Run = Callable[[str, dict[str, Any]], Sequence[tuple[Any, ...]]]
-
-_RELEVANCE = "wanted.weight * posting.times / (posting.times + :base + :slope * posting.size)"
-
-_REBUILD_PAGE = 1_000
-_SYMBOL = "(SELECT id FROM symbol WHERE text = ?)"
-_REMOVE = f"DELETE FROM posting WHERE term = ? AND kind = ? AND type = {_SYMBOL} AND eid = ?"
-_ADD = f"INSERT INTO posting VALUES (?, ?, {_SYMBOL}, ?, ?, ?)"
-_CORPUS = (
-    "INSERT INTO corpus VALUES (?, ?, ?)"
-    " ON CONFLICT (kind) DO UPDATE SET texts = texts + excluded.texts, size = size + excluded.size"
-)
+_WORTH = "wanted.weight * held.times / (held.times + :base + :slope * held.size)"
+_HELD_THEN = "from_seq <= :at AND to_seq > :at"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundBy:
-    """What an active element is found by: its type and its text."""
+def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit]:
+    """Best hits first, ties by ascending number.
 
-    type: str
-    text: str
-
-
-def found_by(element: Element) -> FoundBy | None:
-    """None for an element that no search finds."""
-    if element.state != "active":
-        return None
-    type_, text = rows.columns(element).type, rows.text(element)
-    return FoundBy(type_, text) if type_ and text else None
-
-
-def reindex(write: Write, changes: Iterable[tuple[int, FoundBy | None, FoundBy | None]]) -> None:
-    """Move the index from what elements were found by to what they are found by now."""
-    gone: list[tuple[Any, ...]] = []
-    added: list[tuple[Any, ...]] = []
-    texts: Counter[int] = Counter()
-    size: Counter[int] = Counter()
-    for eid, before, after in changes:
-        if before == after:
-            continue
-        code = CODES[kind_of(eid)]
-        if before is not None:
-            found = terms(before.text)
-            gone += [(term, code, before.type, eid) for term in set(found)]
-            texts[code] -= 1
-            size[code] -= len(found)
-        if after is not None:
-            found = terms(after.text)
-            added += [(term, code, after.type, eid, times, len(found)) for term, times in Counter(found).items()]
-            texts[code] += 1
-            size[code] += len(found)
-    write(_REMOVE, gone)
-    write(_ADD, added)
-    write(_CORPUS, [(code, texts[code], size[code]) for code in texts if texts[code] or size[code]])
-
-
-def search(run: Run, query: SearchQuery) -> list[Hit]:
-    """Best hits first, ties by ascending number. An Assertion has the relevance of its Proposition."""
+    at  the sequence to search as of, None for the head
+    """
     wanted = query_terms(query.text)
     if not wanted or query.limit <= 0 or query.threshold >= 1:
         return []
-    indexed = Kind.PROPOSITION if query.kind is Kind.ASSERTION else query.kind
-    bindings: dict[str, Any] = {"kind": CODES[indexed], "terms": json_list(wanted)}
-    corpus = run("SELECT texts, size FROM corpus WHERE kind = :kind", bindings)
-    counted = run(
-        "SELECT wanted.value, (SELECT count(*) FROM posting WHERE term = wanted.value AND kind = :kind)"
-        " FROM json_each(:terms) AS wanted",
-        bindings,
-    )
-    held = [(term, count) for term, count in counted if count]
-    if not held:
+    bindings: dict[str, Any] = {"kind": CODES[texts_of(query.kind)], "at": at}
+    if query.visible is not None:
+        return _search_seen(run, Sight(load, query.visible), query, wanted, bindings)
+    holders = [(term, count) for term, count in _holders(run, wanted, bindings) if count]
+    if not holders:
         return []
-    [(texts, size)] = corpus
-    for number, (term, count) in enumerate(held):
-        bindings[f"term{number}"] = term
-        bindings[f"weight{number}"] = (SATURATION + 1) * rarity(texts, count)
-    bindings |= {
-        "base": SATURATION * (1 - LENGTH_WEIGHT),
-        "slope": SATURATION * LENGTH_WEIGHT * texts / size,
-        "limit": query.limit,
-    }
-    hits = run(_statement(query, len(held), bindings), bindings)
-    return [Hit(id_of(eid), score(relevance)) for eid, relevance in hits]
-
-
-def _statement(query: SearchQuery, terms_held: int, bindings: dict[str, Any]) -> str:
-    """The wanted terms come first, so that the primary key of `posting` serves each of them as one range."""
-    values = ", ".join(f"(:term{number}, :weight{number})" for number in range(terms_held))
-    # Only several terms can find one element twice.
-    relevance, grouped = (f"sum({_RELEVANCE})", " GROUP BY posting.eid") if terms_held > 1 else (_RELEVANCE, "")
-    statement = (
-        f"SELECT posting.eid AS eid, {relevance} AS relevance FROM (SELECT column1 AS term, column2 AS weight"
-        f" FROM (VALUES {values})) AS wanted"
-        " CROSS JOIN posting ON posting.term = wanted.term AND posting.kind = :kind"
-    )
-    if query.lineages is not None:
-        statement += " AND " + among_symbols("posting.type", query.lineages, "types", bindings)
-    statement += grouped
+    texts, size = _corpus(run, query, bindings)
+    bindings |= _weighed([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in holders])
+    bindings |= _length_norm(texts, size) | {"limit": query.limit}
+    statement = _found(f"{_WORTH} AS worth", query, len(holders), bindings)
+    if len(holders) > 1:
+        # Only several terms can find one element twice.
+        statement = f"SELECT eid, sum(worth) AS worth FROM ({statement}) GROUP BY eid"
     if query.kind is Kind.ASSERTION:
-        statement = (
-            f"SELECT element.eid AS eid, found.relevance AS relevance FROM ({statement}) AS found"
-            " CROSS JOIN element INDEXED BY element_proposition ON element.proposition = found.eid"
-            " WHERE element.state = 'active'"
-        )
+        statement = of_assertions(statement, at)
     if query.threshold > 0:
         bindings["least"] = least_relevance(query.threshold)
-        statement = f"SELECT eid, relevance FROM ({statement}) WHERE relevance >= :least"
-    return statement + " ORDER BY relevance DESC, eid LIMIT :limit"
+        statement = f"SELECT eid, worth FROM ({statement}) WHERE worth >= :least"
+    hits = run(f"{statement} ORDER BY worth DESC, eid LIMIT :limit", bindings)
+    return [Hit(id_of(eid), score(worth)) for eid, worth in hits]
 
 
-def rebuild(connection: apsw.Connection) -> None:
-    """Make the whole index anew from the present versions, within the open transaction."""
-    connection.execute("DELETE FROM posting; DELETE FROM corpus")
-    after = 0
-    while True:
-        page: list[Any] = connection.execute(
-            "SELECT eid, json(body) FROM element WHERE eid > ? ORDER BY eid LIMIT ?", (after, _REBUILD_PAGE)
-        ).fetchall()
-        if not page:
-            return
-        elements = ((eid, Element(id_of(eid), kind_of(eid), orjson.loads(body))) for eid, body in page)
-        reindex(connection.executemany, [(eid, None, found_by(element)) for eid, element in elements])
-        after = page[-1][0]
+def _search_seen(run: Run, sight: Sight, query: SearchQuery, wanted: list[str], bindings: dict[str, Any]) -> list[Hit]:
+    """The same over what a caller sees, in a corpus of a supposed size."""
+    bindings |= _weighed([(term, float(number)) for number, term in enumerate(wanted)])
+    found = run(_found("wanted.weight, held.times, held.size", query, len(wanted), bindings), bindings)
+    sizes = {eid: size for eid, _, _, size in found}
+    seen = sight.of(sizes)
+    held = [(eid, int(number), times) for eid, number, times, _ in found if eid in seen]
+    holders = Counter(number for _, number, _ in held)
+    mean = sum(sizes[eid] for eid in seen) / max(len(seen), 1)
+    worth: dict[int, float] = defaultdict(float)
+    for eid, number, times in sorted(held):
+        weight = (SATURATION + 1) * rarity(max(SUPPOSED_TEXTS, len(seen)), holders[number])
+        length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * sizes[eid] / mean
+        worth[eid] += weight * times / (times + SATURATION * length)
+    ranked = sorted(((eid, score(sum_)) for eid, sum_ in worth.items()), key=lambda one: (-one[1], one[0]))
+    kept = [one for one in ranked if one[1] >= query.threshold]
+    return visible_hits(run, sight, query, bindings["at"], kept)
+
+
+def _holders(run: Run, wanted: list[str], bindings: dict[str, Any]) -> list[tuple[str, int]]:
+    """Each term with the number of elements of the kind that hold it."""
+    at = bindings["at"]
+    holding = "posting.term = wanted.value AND posting.kind = :kind"
+    counted = f"(SELECT count(*) FROM posting WHERE {holding})"
+    if at is not None:
+        counted = (
+            f"(SELECT count(*) FROM posting CROSS JOIN passage ON passage.eid = posting.eid WHERE {holding}"
+            " AND passage.from_seq <= :at)"
+            f" + (SELECT count(*) FROM posting_past AS posting WHERE {holding} AND {_HELD_THEN})"
+        )
+    statement = f"SELECT wanted.value, {counted} FROM json_each(:terms) AS wanted"
+    return [(term, count) for term, count in run(statement, bindings | {"terms": json_list(wanted)})]
+
+
+def _corpus(run: Run, query: SearchQuery, bindings: dict[str, Any]) -> tuple[int, int]:
+    """How many texts the kind has, and their terms."""
+    if bindings["at"] is None:
+        [(texts, size)] = run("SELECT texts, size FROM corpus WHERE kind = :kind", bindings)
+        return texts, size
+    kind = texts_of(query.kind)
+    # Read from the passages themselves, which an erasure takes along: no sum kept per commit could be set right again.
+    [(texts, size)] = run(
+        "SELECT count(*), sum(size) FROM ("
+        "SELECT size FROM passage WHERE eid >= :first AND eid < :end AND from_seq <= :at UNION ALL"
+        f" SELECT size FROM passage_past WHERE eid >= :first AND eid < :end AND {_HELD_THEN})",
+        bindings | {"first": first_of(kind), "end": end_of(kind)},
+    )
+    return texts, size
+
+
+def _weighed(terms: list[tuple[str, float]]) -> dict[str, Any]:
+    weighed: dict[str, Any] = {}
+    for number, (term, weight) in enumerate(terms):
+        weighed[f"term{number}"] = term
+        weighed[f"weight{number}"] = weight
+    return weighed
+
+
+def _length_norm(texts: int, size: int) -> dict[str, float]:
+    return {"base": SATURATION * (1 - LENGTH_WEIGHT), "slope": SATURATION * LENGTH_WEIGHT * texts / size}
+
+
+def _found(selected: str, query: SearchQuery, terms: int, bindings: dict[str, Any]) -> str:
+    """A statement of the postings of the terms bound, `(eid, …)`: one row per term and element.
+
+    The wanted terms come first, so that the primary key of `posting` serves each of them as one range.
+    """
+    values = ", ".join(f"(:term{number}, :weight{number})" for number in range(terms))
+    wanted = f"(SELECT column1 AS term, column2 AS weight FROM (VALUES {values})) AS wanted"
+    holding = "held.term = wanted.term AND held.kind = :kind"
+    if query.lineages is not None:
+        holding += " AND " + among_symbols("held.type", query.lineages, "types", bindings)
+    found = f"SELECT held.eid AS eid, {selected} FROM {wanted} CROSS JOIN"
+    if bindings["at"] is None:
+        return f"{found} posting AS held ON {holding}"
+    return (
+        f"{found} posting AS held ON {holding} CROSS JOIN passage ON passage.eid = held.eid AND passage.from_seq <= :at"
+        f" UNION ALL {found} posting_past AS held ON {holding} AND held.from_seq <= :at AND held.to_seq > :at"
+    )

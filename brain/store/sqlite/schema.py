@@ -6,9 +6,11 @@ holds now, `past` those that no longer do, with the first sequence they did not 
 only `element`; a read as of n takes `from_seq <= n` of the one and `from_seq <= n < to_seq` of the other. `edge` and
 `edge_past` do the same for references. Texts that repeat (lineages, classes, field names) are kept once, in `symbol`.
 
-`posting` is the search index, one row per term and element, ordered so that one term of one kind, or of one type, is a
-range. It is a plain table rather than FTS5 because a purge must leave no term behind in any segment, the rarity of a
-term must stay positive in a Space of three elements, and a type filter must not read the other types.
+A `passage` is the text an active element is found by, over the commits it stays the same; `passages.py` keeps it.
+`posting` is the keyword index, one row per term and element, ordered so that one term of one kind, or of one type, is a
+range. `vector` has the vectors that are there so far; `passage.embedder` says whose (0: nobody's), so that the texts an
+embedder has yet to see are two ranges of an index. All three have a table of the past. Why they are plain tables rather
+than FTS5 and vec0 stands in docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import dataclass
 import apsw
 
 from brain.store.base import StoreFormatError
+from brain.store.sqlite.passages import rebuild
 
 APPLICATION_ID = 0x4272_416E
 """`BrAn`, in the file's header."""
@@ -121,6 +124,46 @@ def _first_format(connection: apsw.Connection) -> None:
             connection.execute(f"CREATE INDEX {table}_{name} ON {table} ({columns}{then}) WHERE {present} IS NOT NULL")
 
 
+def _searchable_past(connection: apsw.Connection) -> None:
+    """Texts and postings that hold no longer, and vectors."""
+    connection.execute("""
+        CREATE TABLE passage (
+            eid INTEGER PRIMARY KEY, type INTEGER NOT NULL, from_seq INTEGER NOT NULL, size INTEGER NOT NULL,
+            embedder INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX passage_embedder ON passage (embedder, from_seq);
+        CREATE TABLE passage_past (
+            eid INTEGER NOT NULL, from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL, type INTEGER NOT NULL,
+            size INTEGER NOT NULL, embedder INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (eid, from_seq)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX passage_past_embedder ON passage_past (embedder, from_seq);
+
+        CREATE TABLE posting_past (
+            term TEXT NOT NULL, kind INTEGER NOT NULL, type INTEGER NOT NULL, eid INTEGER NOT NULL,
+            from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL, times INTEGER NOT NULL, size INTEGER NOT NULL,
+            PRIMARY KEY (term, kind, type, eid, from_seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE embedder (
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL, dimensions INTEGER NOT NULL, revision INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE vector (
+            eid INTEGER PRIMARY KEY, from_seq INTEGER NOT NULL, type INTEGER NOT NULL, embedder INTEGER NOT NULL,
+            revision INTEGER NOT NULL, norm INTEGER NOT NULL, body BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX vector_type ON vector (type);
+        CREATE TABLE vector_past (
+            id INTEGER PRIMARY KEY, eid INTEGER NOT NULL, from_seq INTEGER NOT NULL, to_seq INTEGER NOT NULL,
+            type INTEGER NOT NULL, embedder INTEGER NOT NULL, revision INTEGER NOT NULL, norm INTEGER NOT NULL,
+            body BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX vector_past_eid ON vector_past (eid, from_seq);
+        CREATE INDEX vector_past_type ON vector_past (type);
+    """)
+    rebuild(connection)
+
+
 @dataclass(frozen=True, slots=True)
 class Migration:
     """One step from a format to the next; it runs in a transaction of its own and leaves a record in `meta`."""
@@ -129,7 +172,10 @@ class Migration:
     run: Callable[[apsw.Connection], None]
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration("first_format", _first_format),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration("first_format", _first_format),
+    Migration("searchable_past", _searchable_past),
+)
 """In order; a file's `user_version` says how many it has had."""
 
 

@@ -7,6 +7,7 @@ into a scan: SQLite refuses the statement instead.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import orjson
 
-from brain import errors
 from brain.store.base import (
     Commit,
     Document,
@@ -22,15 +22,19 @@ from brain.store.base import (
     EdgeScan,
     Element,
     ElementId,
+    Freshness,
     Hit,
     Json,
     Kind,
+    Passage,
     Scan,
+    SearchMode,
     SearchQuery,
     TupleScan,
 )
 from brain.store.rows import indexed_object
-from brain.store.sqlite import keywords
+from brain.store.search import FUSED, fuse
+from brain.store.sqlite import keywords, passages, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
 from brain.store.sqlite.scans import ScanPlan, plan_scan
@@ -43,6 +47,11 @@ if TYPE_CHECKING:
 PAGE = 512
 """Elements a scan reads at a time."""
 
+_SEARCHES = (keywords.search, vectors.search)
+_TEXT_SINCE = (
+    "SELECT json(body) FROM past WHERE eid = :eid AND from_seq = :since UNION ALL"
+    " SELECT json(body) FROM element WHERE eid = :eid LIMIT 1"
+)
 _COMMIT = "SELECT seq, tx_id, committed_at, record, envelope FROM history "
 
 
@@ -170,9 +179,27 @@ class SqliteSnapshot(StateReader):
     # --- search and plans ---------------------------------------------------------------------------------------------
 
     def search(self, query: SearchQuery) -> list[Hit]:
-        if self._at is not None:
-            raise errors.HistoricalSearchUnavailable
-        return keywords.search(self._rows, query)
+        match query.mode:
+            case SearchMode.KEYWORD:
+                return keywords.search(self._rows, self.elements, query, self._at)
+            case SearchMode.SEMANTIC:
+                return vectors.search(self._rows, self.elements, query, self._at)
+            case SearchMode.HYBRID:
+                wider = replace(query, limit=FUSED if query.limit > 0 else 0, threshold=0.0)
+                rankings = [find(self._rows, self.elements, wider, self._at) for find in _SEARCHES]
+                return fuse(rankings, query.limit, query.threshold)
+
+    def freshness(self, embedder: str, kind: Kind | None = None) -> Freshness:
+        return vectors.freshness(self._rows, embedder, kind, self.seq, self._at)
+
+    def unindexed(self, embedder: str, limit: int) -> list[Passage]:
+        found = []
+        for eid, since in vectors.unindexed(self._rows, embedder, limit):
+            [(body,)] = self._rows(_TEXT_SINCE, {"eid": eid, "since": since})
+            by = passages.found_by(_element(body))
+            assert by is not None  # noqa: S101 - a passage is what its version is found by
+            found.append(Passage(id_of(eid), since, by.text))
+        return found
 
     def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:  # noqa: ARG002
         return None

@@ -14,7 +14,7 @@ import apsw
 from brain import errors
 from brain.store.base import SpaceMissing, StoreFormatError
 from brain.store.search import ANALYSIS
-from brain.store.sqlite import keywords, schema
+from brain.store.sqlite import passages, schema
 from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
 from brain.store.sqlite.failures import translated
 from brain.store.sqlite.snapshot import SqliteSnapshot
@@ -210,7 +210,7 @@ class SqliteSpace:
         connection.execute("BEGIN IMMEDIATE")
         try:
             if connection.execute("SELECT value FROM meta WHERE name = 'analysis'").fetchall() != [(str(ANALYSIS),)]:
-                keywords.rebuild(connection)
+                passages.rebuild(connection)
                 connection.execute("UPDATE meta SET value = ? WHERE name = 'analysis'", (str(ANALYSIS),))
             connection.execute("COMMIT")
         except BaseException:

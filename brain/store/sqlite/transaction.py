@@ -12,8 +12,8 @@ import orjson
 
 from brain import errors
 from brain.store import rows
-from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind
-from brain.store.sqlite import keywords
+from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
+from brain.store.sqlite import passages, vectors
 from brain.store.sqlite.conditions import integers
 from brain.store.sqlite.keys import CODES, NUMBER_MASK, eid_of, id_of, kind_of, known_eid
 from brain.store.sqlite.snapshot import SqliteSnapshot
@@ -105,9 +105,9 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         self._write("INSERT OR REPLACE INTO meta VALUES ('scrub', ?)", [(str(self.seq + 1),)])
         new = {known_eid(stub.id): stub for stub in stubs}
         held = self._held(new)
+        passages.forget(self._rows, self._write, {eid: old.element for eid, old in held.items()})
         self._retire(held)
         self._hold(new, held)
-        self._index(new, held)
         self._write(_REWRITE, [(*_stored(rows.columns(stub)), json_text(stub.body), eid) for eid, stub in new.items()])
         # References are content: the past keeps those the stub still has, as if it had always been the stub.
         eids = integers(new)
@@ -117,6 +117,11 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         self._write("DELETE FROM edge WHERE source = ?", [(eid,) for eid in new])
         self._write("DELETE FROM edge_past WHERE source = ?", [(eid,) for eid in new])
         self._add_edges((edge, first.get(eid, self.seq + 1)) for eid, stub in new.items() for edge in rows.edges(stub))
+        found = [(eid, passages.found_by(stub), first.get(eid, self.seq + 1)) for eid, stub in new.items()]
+        passages.add(self._write, [(eid, by, since) for eid, by, since in found if by is not None])
+
+    def index(self, embedder: str, vectors_: Sequence[tuple[Passage, Sequence[float] | None]]) -> None:
+        vectors.index(self._rows, self._write, embedder, vectors_)
 
     def put_control(self, name: str, document: Document) -> None:
         self._has_changed = True
@@ -186,13 +191,13 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         )
 
     def _index(self, new: Mapping[int, Element], held: Mapping[int, _Held]) -> None:
-        keywords.reindex(
-            self._write,
-            [
-                (eid, keywords.found_by(held[eid].element) if eid in held else None, keywords.found_by(element))
-                for eid, element in new.items()
-            ],
-        )
+        changes = [
+            passages.Change(
+                eid, passages.found_by(held[eid].element) if eid in held else None, passages.found_by(element)
+            )
+            for eid, element in new.items()
+        ]
+        passages.follow(self._rows, self._write, self.seq + 1, changes)
 
     def _symbols(self, texts: Iterable[str]) -> None:
         self._write("INSERT OR IGNORE INTO symbol (text) VALUES (?)", [(text,) for text in set(texts) if text])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from brain import errors
-from brain.store.base import Kind, SearchQuery, SpaceStore
+from brain.store.base import Element, Hit, Kind, SearchMode, SearchQuery, SpaceStore, Store
 from tests.store.building import (
     KNOWS,
     LIVES_IN,
@@ -15,11 +16,14 @@ from tests.store.building import (
     activity,
     assertion,
     concept,
+    erase,
     evidence,
     proposition,
     ref,
+    stub,
     write,
 )
+from tests.store.contracts.vectors import EMBEDDER, index_all, like
 
 
 def found(space: SpaceStore, text: str, kind: Kind = Kind.CONCEPT, **how: object) -> list[str]:
@@ -192,11 +196,96 @@ class SearchContract:
         assert found(space, "alexandra", lineages=frozenset({PLACE})) == ["C-1"]
         assert found(space, "alexandra", lineages=frozenset({PERSON})) == []
 
+    @pytest.mark.requirement("KI-META-027", "KI-CAP-007")
+    def test_the_past_is_searched_as_it_was(self, space: SpaceStore) -> None:
+        write(
+            space, concept("C-1", name="Alice"), proposition("P-1", "C-1", KNOWS, "tea"), assertion("A-1", "P-1", "C-1")
+        )
+        write(space, concept("C-2", name="Alice Bell"))
+        write(space, concept("C-1", PLACE, name="Alexandra", version=2), proposition("P-1", "C-1", KNOWS, 5, version=2))
+        write(space, concept("C-2", name="Alice Bell", version=2, state="archived"), assertion("A-2", "P-1", "C-2"))
+        write(space, concept("C-2", name="Alice Bell", version=3))
+
+        def then(seq: int, text: str, kind: Kind = Kind.CONCEPT, **how: object) -> list[str]:
+            query: dict[str, object] = {"lineages": None, "limit": 10} | how
+            with space.snapshot(seq) as snapshot:
+                return [hit.id for hit in snapshot.search(SearchQuery(kind, text, **query))]  # type: ignore[arg-type]
+
+        assert [then(seq, "alice") for seq in range(6)] == [[], ["C-1"], ["C-1", "C-2"], ["C-2"], [], ["C-2"]]
+        assert [then(seq, "alexandra") for seq in range(6)] == [[], [], [], ["C-1"], ["C-1"], ["C-1"]]
+        assert then(2, "alice", limit=1) == ["C-1"]
+        assert then(2, "alice bell") == ["C-2", "C-1"]
+        assert then(2, "alexandra alice", lineages=frozenset({PERSON})) == ["C-1", "C-2"]
+        assert then(3, "alexandra alice", lineages=frozenset({PERSON})) == ["C-2"]
+        assert then(3, "alexandra", lineages=frozenset({PLACE, KNOWS})) == ["C-1"]
+        assert [then(seq, "tea", Kind.ASSERTION) for seq in (1, 2, 3)] == [["A-1"], ["A-1"], []]
+        assert [then(seq, "knows", Kind.ASSERTION) for seq in (3, 4)] == [["A-1"], ["A-1", "A-2"]]
+
     @pytest.mark.requirement("KI-META-027")
-    def test_the_past_cannot_be_searched(self, space: SpaceStore) -> None:
-        write(space, concept("C-1", name="Alice"))
-        write(space, concept("C-2", name="Bob"))
-        with space.snapshot(1) as snapshot, pytest.raises(errors.HistoricalSearchUnavailable):
-            snapshot.search(SearchQuery(Kind.CONCEPT, "alice", None, 5))
-        with space.snapshot(2) as snapshot:
-            assert len(snapshot.search(SearchQuery(Kind.CONCEPT, "alice", None, 5))) == 1
+    def test_a_search_of_the_past_has_the_scores_of_that_day(self, space: SpaceStore) -> None:
+        seen = []
+        for number, name in enumerate(("green tea", "tea", "black tea with milk", "coffee", "milk"), start=1):
+            changed = [concept(f"C-{number}", name=name)]
+            if number > 2:
+                changed.append(concept(f"C-{number - 2}", name=f"cold {name}", version=2))
+            write(space, *changed)
+            with space.snapshot() as snapshot:
+                seen.append(snapshot.search(SearchQuery(Kind.CONCEPT, "cold milk tea", None, 10)))
+        for seq, expected in enumerate(seen, start=1):
+            with space.snapshot(seq) as snapshot:
+                found = snapshot.search(SearchQuery(Kind.CONCEPT, "cold milk tea", None, 10))
+            assert [hit.id for hit in found] == [hit.id for hit in expected]
+            assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected])
+
+    @pytest.mark.requirement("KI-META-027", "BR-STORE-015")
+    def test_what_was_erased_is_in_no_search_of_the_past(self, store: Store, space: SpaceStore) -> None:
+        kept = concept("C-2", name="Alice Bell")
+        write(space, concept("C-1", name="Alice"), kept)
+        write(space, concept("C-1", name="Alexandra", version=2))
+        erase(space, stub(concept("C-1", version=2)))
+        write(without := store.create("without", now_ms=0), kept)
+        with without.snapshot() as snapshot:
+            expected = snapshot.search(SearchQuery(Kind.CONCEPT, "alice", None, 5))
+        assert len(expected) == 1
+        for seq in (1, 2, 3):
+            with space.snapshot(seq) as snapshot:
+                assert snapshot.search(SearchQuery(Kind.CONCEPT, "alexandra", None, 5)) == []
+                assert snapshot.search(SearchQuery(Kind.CONCEPT, "alice", None, 5)) == expected
+
+    @pytest.mark.requirement("KI-SEC-005", "KI-GOV-017")
+    @pytest.mark.parametrize("seq", [None, 1], ids=["head", "past"])
+    def test_what_a_caller_may_not_see_moves_nothing_it_does_see(
+        self, store: Store, space: SpaceStore, seq: int | None
+    ) -> None:
+        shown = [
+            *(concept("C-1", name="tea"), concept("C-3", name="green tea"), concept("C-5", name="tea and more of it")),
+            *(proposition("P-1", "C-1", KNOWS, "tea"), assertion("A-1", "P-1", "C-1"), assertion("A-3", "P-1", "C-1")),
+        ]
+        hidden = [
+            *(concept("C-2", name="green"), concept("C-4", name="tea tea green"), concept("C-6", name="green tea")),
+            *(proposition("P-2", "C-1", KNOWS, "green tea"), assertion("A-2", "P-2", "C-1")),
+            assertion("A-4", "P-1", "C-1"),
+        ]
+        names = {one.id for one in shown}
+        write(space, *shown, *hidden)
+        write(without := store.create("without", now_ms=0), *shown)
+        for each in (space, without):
+            write(each, concept("C-1", name="coffee", version=2))
+            with each.transaction() as transaction:
+                index_all(transaction, EMBEDDER)
+
+        def asked(each: SpaceStore, visible: Callable[[Element], bool]) -> list[list[Hit]]:
+            with each.snapshot(seq) as snapshot:
+                return [
+                    snapshot.search(SearchQuery(kind, text, None, limit, threshold, mode, like(text), visible))
+                    for kind in (Kind.CONCEPT, Kind.PROPOSITION, Kind.ASSERTION)
+                    for text in ("tea", "green tea")
+                    for limit, threshold in ((1, 0.0), (10, 0.0), (10, 0.4))
+                    for mode in SearchMode
+                ]
+
+        seen = asked(space, lambda one: one.id in names)
+        assert seen == asked(without, lambda one: True)
+        assert {hit.id for hits in seen for hit in hits} == {"C-1", "C-3", "C-5", "P-1", "A-1", "A-3"} - (
+            {"C-1"} if seq is None else set()
+        )
