@@ -64,14 +64,14 @@ def test_a_searched_result_names_mode_and_index(home: Space) -> None:
     assert (context["search"]["mode"], context["search"]["index_seq"]) == ("keyword", 1)
 
 
-@pytest.mark.requirement("BR-RECALL-007")
+@pytest.mark.requirement("BR-RECALL-018")
 def test_a_row_cites_every_element_that_bound_it(home: Space) -> None:
     assert cited(home, 'FIND(?o.name) WHERE { ({key: "ann"}, "knows", ?o) }') == [{"C-1", "P-2", "C-2"}]
     assert cited(home, 'FIND(?o.name) WHERE { ("C-1", "knows"{1,2}, ?o) }') == [{"P-2", "C-2"}]
     assert cited(home, 'FIND(?t.name) WHERE { STRUCTURAL ("A-1", "evidence", ?t) }') == [{"A-1", "E-1"}]
 
 
-@pytest.mark.requirement("BR-RECALL-007")
+@pytest.mark.requirement("BR-RECALL-018")
 def test_a_row_cites_what_its_belief_rests_on(home: Space) -> None:
     (row,) = cited(home, 'FIND(?b.status) WHERE { ?s {key: "ann"} ?b BELIEF (?s, "lives_in", {key: "oslo"}) }')
     assert {"C-1", "C-3", "P-1", "A-1", "E-1"} <= row
