@@ -1,7 +1,8 @@
 """Sessions behind the gate: the only way agents and host helpers get to the engine.
 
 Each role gets a session whose statements are judged twice: as parsed, before they run (`statements.py`), and by what
-they would write, before it commits (`writes.py`). What the host itself has to check at commit comes after the gate.
+they would write, before it commits (`writes.py`, `claims.py`, `tidying.py`). What the host itself has to check at
+commit comes after the gate.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brain.gate import vocabulary
+from brain.gate.claims import formation_review
 from brain.gate.facts import FormationFacts, MaintenanceFacts
 from brain.gate.roles import PERMISSIONS, Role
 from brain.gate.statements import admission
-from brain.gate.writes import formation_review, maintenance_review
+from brain.gate.tidying import maintenance_review
 from brain.kip.ast import Statement
 from brain.kip.context import Review, Session, WriteSet
 from brain.kip.parser import parse

@@ -197,6 +197,19 @@ def test_a_correction_within_one_document_replaces_what_it_corrects(space: TestS
     assert believed(space, "birthday") == {"1990-03-05": "accepted"}
 
 
+def test_a_correction_within_one_document_leaves_other_values_on_record_alone(space: TestSpace) -> None:
+    keep(space, "dust", {"predicate": "allergic_to", "object": "dust", "object_type": "Substance"})
+    nuts = {"predicate": "allergic_to", "object_type": "Food"}
+    keep(
+        space,
+        "peanuts, sorry, hazelnuts",
+        {**nuts, "object": "peanuts"},
+        {**nuts, "object": "hazelnuts", "change": "correction"},
+        at=LATER,
+    )
+    assert believed(space, "allergic_to") == {"dust": "accepted", "hazelnuts": "accepted"}
+
+
 @pytest.mark.requirement("BR-SPACE-022")
 def test_options_of_different_kinds_do_not_end_each_other(space: TestSpace) -> None:
     keep(

@@ -270,3 +270,20 @@ def test_open_attribution_lets_times_differ_as_the_rust_service_does(space: Test
     space.attribution = "open"
     result = attempt(space, CLAIM.replace("at: :at1", 'at: "2019-01-01T00:00:00.000Z"'))
     assert len(result.committed) == 1
+
+
+@pytest.mark.requirement("BR-GATE-015")
+@pytest.mark.parametrize("operation", ["arm_watch", "lease_task"])
+def test_formation_has_no_way_to_the_runtime(space: TestSpace, operation: str) -> None:
+    from brain.agents.model import call
+
+    result = space.form([call("memory_runtime", json.dumps({"operation": operation})), DONE], said("hi", "Alice"))
+    assert_refused(space, result, "UnsupportedCapability")
+
+
+@pytest.mark.requirement("BR-GATE-030")
+def test_an_owners_raw_command_meets_the_engine_but_no_role_table(space: TestSpace) -> None:
+    made = space.write('CREATE CONCEPT ?c { TYPE "Topic" NAME "chess" }')["handles"]["c"]
+    space.write(f'UPDATE "{made}" SET ATTRIBUTES {{level: "club"}}')
+    refused = space.engine.run(f'UPDATE "{made}" SET FACET "NoSuchFacet" {{a: 1}}').response["results"][0]
+    assert refused["error"]["code"] == "SchemaSymbolNotFound"

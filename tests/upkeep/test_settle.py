@@ -121,7 +121,7 @@ def test_what_people_contradict_each_other_about_is_reported(space: TestSpace) -
     assert (conflict["predicate"], conflict["for"], conflict["against"]) == ("has_pet", ["A-1"], ["A-2"])
 
 
-@pytest.mark.requirement("BR-SETTLE-016", "BR-MAINT-036")
+@pytest.mark.requirement("BR-SETTLE-016", "BR-SETTLE-017", "BR-SETTLE-021", "BR-MAINT-018", "BR-MAINT-036")
 def test_a_full_cycle_counts_words_and_backlog(space: TestSpace) -> None:
     corrected(space)
     space.form([remember(events=[{"msg": 1, "what": "a party"}])], said("party", "Alice"))
@@ -136,6 +136,8 @@ def test_a_full_cycle_counts_words_and_backlog(space: TestSpace) -> None:
     assert audit["predicates"] == {"birthday": 2}
     assert kept is not None
     assert {"settled_at", "new_corrections", "retention", "skills", "watches"} <= set(kept)
+    assert kept["skills"]["unsupported_reason"]
+    assert not any("decay" in name for name in kept)
 
 
 def test_a_draft_without_its_review_task_gets_it(space: TestSpace) -> None:

@@ -1,0 +1,118 @@
+"""The pieces claims come to: an Assertion to be written, or one to be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from brain.agents.remember.block import Block
+from brain.agents.remember.ground import Message, Mode, Stance
+from brain.agents.remember.things import Thing
+from brain.agents.turns import PredicateWord
+from brain.ids import object_key
+from brain.store.base import ElementId
+
+Value: TypeAlias = Thing | str | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """One claim, ready to be written.
+
+    object      a Thing, or a scalar
+    valid       `valid_time`, None when nothing was said about it
+    supersedes  the speaker's own earlier claim it corrects
+    """
+
+    at: str
+    message: Message
+    subject: Thing
+    word: PredicateWord
+    object: Value
+    by: Thing
+    mode: Mode
+    stance: Stance
+    valid: dict[str, Any] | None
+    supersedes: ElementId | None
+    change: str
+
+    def write(self, block: Block) -> None:
+        subject = block.thing(self.subject)
+        target = block.thing(self.object) if isinstance(self.object, Thing) else block.value(self.object)
+        members = [
+            f"by: {block.thing(self.by)}",
+            f'mode: "{self.mode}"',
+            f'stance: "{self.stance}"',
+            f"at: {block.value(self.message.observed_at)}",
+            f"evidence: :{self.message.binding}",
+        ]
+        if self.valid:
+            members.append(f"valid: {block.value(self.valid)}")
+        key = block.key("claim", self._content())
+        members.append(f"key: {key}")
+        handle = block.handle()
+        superseding = f" SUPERSEDING {block.value(self.supersedes)}" if self.supersedes else ""
+        block.add(
+            f"ASSERT {handle} ({subject}, {block.value(self.word.name)}, {target}) "
+            f"{{{', '.join(members)}}}{superseding}"
+        )
+        if self.supersedes:
+            _record_revision(block, self.message, self.supersedes, handle)
+        else:
+            block.output(self.message.binding, handle, key)
+
+    @property
+    def slot(self) -> tuple[Any, ...]:
+        """What only one value may hold of at a time; the value itself where many may."""
+        kind = self.object.type if isinstance(self.object, Thing) else ""
+        line: tuple[Any, ...] = (self.subject.identity, self.word.name, self.by.identity)
+        if self.word.values == "one":
+            return line
+        return (*line, kind) if self.word.values == "one_per_type" else (*line, self.value_key)
+
+    @property
+    def value_key(self) -> tuple[str, ...]:
+        """Equal for equal values."""
+        return self.object.identity if isinstance(self.object, Thing) else (object_key(self.object),)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "message": self.message.binding,
+            "subject": list(self.subject.stable),
+            "predicate": self.word.name,
+            "object": list(self.object.stable if isinstance(self.object, Thing) else self.value_key),
+            "by": list(self.by.stable),
+            "mode": self.mode,
+            "stance": self.stance,
+            "valid": self.valid,
+            "supersedes": self.supersedes,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """A speaker takes an earlier claim of theirs back and puts nothing in its place."""
+
+    at: str
+    message: Message
+    assertion: ElementId
+
+    def write(self, block: Block) -> None:
+        block.add(f'TRANSITION {block.value(self.assertion)} TO "retracted"')
+        _record_revision(block, self.message, self.assertion, None)
+
+
+ClaimPiece: TypeAlias = Assert | Withdraw
+
+
+def _record_revision(block: Block, message: Message, old: ElementId, new: str | None) -> None:
+    activity = block.handle()
+    entries = [f'("inputs", :{message.binding})', f'("inputs", {block.reference(old)})']
+    if new:
+        entries.append(f'("outputs", {new})')
+    key = block.key("revision", {"message": message.binding, "old": old, "is_replaced": new is not None})
+    block.add(
+        f"CREATE ACTIVITY {activity} {{ CLIENT KEY {key} "
+        'SET FIELDS {activity_class: "belief_revision", status: "completed"} '
+        f"SET STRUCTURAL {{ {' '.join(entries)} }} }}"
+    )
