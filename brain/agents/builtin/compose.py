@@ -1,4 +1,4 @@
-"""From what a conversation says to the `remember` document: the Space's own words, and what earlier claims make of it."""
+"""From what a conversation says to the `remember` document, in the Space's own words."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ class _Composer:
         return "stated"
 
     def _denial(self, fact: Fact, mine: Sequence[KnownClaim]) -> Change | None:
-        """`I don't live in Rome`: an end of one's own claim, a denial of somebody else's, nothing when nobody said so."""
+        """`I don't live in Rome`: an end of one's own claim, a denial of another's, nothing when nobody said so."""
         if mine or self._said_here(fact, same=True) is not None:
             return "ended"
         others = [claim for claim in self.known if self._is_about(claim, fact) and claim.standing in _ALIVE]
         return "denied" if others else None
 
     def _may_correct(self, fact: Fact) -> bool:
-        """Whether a correction can only mean one earlier claim; where many values hold at once, it must name the wrong one."""
+        """Whether a correction can only mean one earlier claim; of many values it must name the wrong one itself."""
         word = self.words[fact.relation]
         if word.values == "many":
             return False

@@ -5,13 +5,17 @@ from __future__ import annotations
 from brain.agents.builtin.text import pattern
 
 _ORDER = pattern(
-    r"\b(?:ignore|disregard|forget|override|bypass|skip|drop) (?:\w+ ){0,3}(?:instruction|prompt|rule|polic|guideline|guardrail|"
+    r"\b(?:ignore|disregard|forget|override|bypass|skip|drop) (?:\w+ ){0,3}(?:instruction|prompt|rule|polic|"
+    r"guideline|guardrail|"
     r"restriction|directive|system message)\w*"
     r"|\b(?:new|updated|secret|hidden|system|developer|admin) (?:instructions?|prompt|directive|override|mode)\b"
-    r"|\byou (?:are|act) (?:now|from now on|as)\b|\byou must (?:now|obey)\b|\bact as (?:an?|the)\b|\bjailbreak\b|\bdeveloper mode\b"
-    r"|\b(?:reveal|print|show|repeat|output|leak|send) (?:\w+ ){0,3}(?:system prompt|instructions|api key|secrets?|credentials)\b"
+    r"|\byou (?:are|act) (?:now|from now on|as)\b|\byou must (?:now|obey)\b|\bact as (?:an?|the)\b|\bjailbreak\b|"
+    r"\bdeveloper mode\b"
+    r"|\b(?:reveal|print|show|repeat|output|leak|send) (?:\w+ ){0,3}(?:system prompt|instructions|api key|secrets?|"
+    r"credentials)\b"
     r"|\b(?:run|execute|call|invoke|use) (?:the )?(?:tool|command|function|execute_kip|remember|statement)\b"
-    r"|\b(?:attribute|credit|record|log|store|save) (?:this|that|it|the following) (?:as|to|under) (?:being )?(?:said|claimed|coming)?"
+    r"|\b(?:attribute|credit|record|log|store|save) (?:this|that|it|the following) (?:as|to|"
+    r"under) (?:being )?(?:said|claimed|coming)?"
     r"|\b(?:merge|archive|tombstone|retract|supersede) (?:the|all|every|this|that)\b"
     r"|\bwith(?:out)? (?:asking|confirmation|telling)\b|\bas (?:an? )?(?:admin|administrator|root|system|owner)\b"
     r"|\bsudo\b|\bdrop table\b|\brm -rf\b|<\s*/?\s*(?:system|assistant|user|instructions?|memory_meta)\b"
@@ -19,8 +23,10 @@ _ORDER = pattern(
     r"|你现在是|从现在起你是|扮演|系统提示|开发者模式|越狱"
 )
 _WIPE = pattern(
-    r"\b(?:delete|erase|purge|wipe|clear|destroy|forget|remove|drop) (?:all|every|everything|everyone|the entire|the whole|"
-    r"your (?:entire |whole )?(?:memory|memories|database|data|knowledge|records)|(?:the )?(?:memory|memories|database))\b"
+    r"\b(?:delete|erase|purge|wipe|clear|destroy|forget|remove|drop) (?:all|every|everything|everyone|the entire|"
+    r"the whole|"
+    r"your (?:entire |whole )?(?:memory|memories|database|data|knowledge|records)|(?:the )?(?:memory|memories|"
+    r"database))\b"
     r"|(?:删除|清空|清除|抹掉|销毁)(?:你的)?(?:所有|全部|一切|整个)?(?:的)?(?:记忆|数据|数据库|内容|一切|所有)"
 )
 _KIP = pattern(

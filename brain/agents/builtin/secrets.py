@@ -13,8 +13,10 @@ _SHAPES = pattern(
     ignore_case=False,
 )
 _NAMED = pattern(
-    r"\b(?:pass ?word|passwd|passphrase|pwd|api[ _-]?key|secret(?: key)?|access[ _-]?token|auth[ _-]?token|bearer|private key|"
-    r"client secret|seed phrase|recovery (?:code|phrase)|backup code|one[ -]time code|otp|2fa code|cvv|cvc|security code|"
+    r"\b(?:pass ?word|passwd|passphrase|pwd|api[ _-]?key|secret(?: key)?|access[ _-]?token|auth[ _-]?token|bearer|"
+    r"private key|"
+    r"client secret|seed phrase|recovery (?:code|phrase)|backup code|one[ -]time code|otp|2fa code|cvv|cvc|"
+    r"security code|"
     r"social security|ssn|bank pin|card pin|credit card|debit card|card number|iban|account number|routing number)\b"
     r"|密码|口令|密钥|令牌|信用卡|银行卡|验证码|身份证号"
 )

@@ -18,7 +18,7 @@ _COUNTED: tuple[tuple[str, str, str], ...] = (
 
 
 def report_of(turn: MaintenanceTurn) -> str:
-    """What the settlement before this cycle did and found, and that judging it is left to a person or a language model."""
+    """What the settlement before this cycle did and found; judging it is left to others."""
     done, open_ = _done(turn.assessment), _open(turn.assessment)
     said = ["Settlement: " + (", ".join(done) if done else "nothing to do") + "."]
     if open_:

@@ -242,11 +242,15 @@ def _old(text: str, cast: Cast) -> Any:
     return _tool(text, cast) or _organisation(text, cast) or _place(text, cast)
 
 
+def _as_it_is(text: str, cast: Cast) -> Any:  # noqa: ARG001
+    return text
+
+
 SLOTS: dict[str, Slot] = {
     "place": _place, "old": _old, "org": _organisation, "school": _school, "role": _role, "person": _person,
     "name": _name, "own_name": _own_name, "option": _option, "other": _option, "things": _things,
     "allergens": _allergens, "condition": _condition, "diet": _diet, "tool": _tool, "vehicle": _vehicle,
     "langs": _languages, "years": _years, "email": _email, "phone": _phone, "address": _address, "handle": _handle,
     "timezone": _timezone, "kind": _kind, "favourite": _favourite, "project": _project, "phase": _phase,
-    "service": lambda text, cast: text,
+    "service": _as_it_is,
 }  # fmt: skip

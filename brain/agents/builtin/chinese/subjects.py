@@ -45,7 +45,7 @@ def kin_fact(owner: Thing, link: Link, person: Thing, msg: int, speaker: Thing) 
 
 
 def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
-    """The ways to read the subject at the head of a clause, the likeliest first; the caller takes the first that makes sense."""
+    """The ways to read the subject at the head of a clause, the likeliest first."""
     project = _PROJECT.match(text)
     if project and project["name"].strip()[:1] not in ("我", "这", "那", "本", "该"):
         yield Subject(cast.thing(project["name"].strip(), "Project"), text[project.end() :])

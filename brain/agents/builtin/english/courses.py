@@ -51,9 +51,9 @@ def course_of(say: Say, clause: Clause, tail: Tail) -> Course | None:
 
 def _started(clause: Clause, tail: Tail) -> Course | None:
     group = clause.group
-    if group.negated or group.no_longer or group.tense not in ("past", "perfect"):
-        if not (group.tense == "present" and group.lemma == "have"):
-            return None
+    has_just_got = group.tense == "present" and group.lemma == "have"
+    if group.negated or group.no_longer or not (group.tense in ("past", "perfect") or has_just_got):
+        return None
     since = _first(clause.times, "past", ("at", "since"))
     return Course("holds", since.since if since else None, changed=True, corrects=tail.corrects)
 

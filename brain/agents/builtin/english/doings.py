@@ -9,7 +9,6 @@ from brain.agents.builtin.english.clauses import Clause
 from brain.agents.builtin.english.nouns import Noun, noun_at
 from brain.agents.builtin.english.resolve import resolve
 from brain.agents.builtin.english.retell import is_shared, phrase_of
-from brain.agents.builtin.english.slots import Scene
 from brain.agents.builtin.english.tokens import Token
 from brain.agents.builtin.facts import Mark, Owed, Statement, Thing, Took
 from brain.agents.builtin.lexicon import words
@@ -46,20 +45,21 @@ _APPOINTMENTS = words(
 )
 _UNDERGONE = _APPOINTMENTS | words("surgery accident baby argument fight breakdown stroke miscarriage transplant")
 """What one "had": it happened."""
+_VOWS = frozenset(("promise", "plan", "intend", "swear", "commit"))
 _OBLIGED = frozenset(("have", "need"))
 
 
-def of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]) -> list[Statement]:
+def of_clause(clause: Clause, cast: Cast, msg: int, marks: frozenset[Mark]) -> list[Statement]:
     """The Event or promise of a clause, if it tells of one."""
     if "hearsay" in marks:
         return []
-    found = list(_of_clause(clause, scene, cast, msg))
+    found = list(_of_clause(clause, cast, msg))
     return [item for item in found if not looks_secret(item.what)]
 
 
-def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[Took | Owed]:
+def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
     group = clause.group
-    appointment = _appointment(clause, scene, cast, msg)
+    appointment = _appointment(clause, cast, msg)
     if appointment is not None:
         yield appointment
         return
@@ -71,21 +71,25 @@ def _of_clause(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Iterator[T
         and not group.progressive
         and (group.lemma in _EVENTFUL or (group.lemma == "have" and _has_head(clause.rest, _UNDERGONE)))
     ):
-        event = _event(clause, scene, cast, msg)
+        event = _event(clause, cast, msg)
         if event is not None:
             yield event
     elif group.tense == "future" or _is_planned(clause):
-        promise = _promise(subject, clause, clause.rest, group.lemma, scene, cast, msg)
+        promise = _promise(subject, clause, clause.rest, group.lemma, cast, msg)
         if promise is not None:
             yield promise
-    elif group.lemma in (*_OBLIGED, "promise", "plan", "intend", "swear", "commit") and group.tense == "present":
-        if clause.rest[:1] and clause.rest[0].low == "to" and len(clause.rest) > 2:
-            verb = clause.rest[1]
-            due = _due(clause)
-            if group.lemma not in _OBLIGED or due is not None:
-                promise = _promise(subject, clause, clause.rest[2:], verb.low, scene, cast, msg)
-                if promise is not None:
-                    yield promise
+    elif _is_bound(clause):
+        promise = _promise(subject, clause, clause.rest[2:], clause.rest[1].low, cast, msg)
+        if promise is not None:
+            yield promise
+
+
+def _is_bound(clause: Clause) -> bool:
+    """`I promise to call`, `I have to call by Friday`: a duty counts only with its day."""
+    group, rest = clause.group, clause.rest
+    if group.tense != "present" or len(rest) < 3 or rest[0].low != "to":
+        return False
+    return group.lemma in _VOWS or (group.lemma in _OBLIGED and _due(clause) is not None)
 
 
 def _has_head(rest: Sequence[Token], heads: frozenset[str]) -> bool:
@@ -113,7 +117,7 @@ def _who(subject: Noun, cast: Cast, msg: int) -> Thing | None:
     return found[0] if found and found[0].type in ("Person", None) else None
 
 
-def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
+def _event(clause: Clause, cast: Cast, msg: int) -> Took | None:
     rest = clause.rest
     actors = [cast.speaker if noun.sort == "we" else _who(noun, cast, msg) for noun in clause.subjects]
     if not actors or None in actors or is_shared(rest) or not _says_something(rest):
@@ -128,15 +132,10 @@ def _event(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Took | None:
     for actor in named:
         cast.mention(actor)
     head = " and ".join([*(actor.name for actor in named), *(["others"] if clause.subjects[0].sort == "we" else [])])
-    what = f"{head} {phrase_of(scene.text, _predicate(clause, scene))}".strip()
+    what = f"{head} {phrase_of([*clause.verbs, *clause.rest])}".strip()
     return Took(
         msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma
     )
-
-
-def _predicate(clause: Clause, scene: Scene) -> Sequence[Token]:
-    """The verb group and what follows."""
-    return [*clause.verbs, *clause.rest]
 
 
 def _says_something(rest: Sequence[Token]) -> bool:
@@ -158,9 +157,7 @@ def _people_in(rest: Sequence[Token], cast: Cast, msg: int) -> list[Thing]:
     return found
 
 
-def _promise(
-    subject: Noun, clause: Clause, rest: Sequence[Token], verb: str, scene: Scene, cast: Cast, msg: int
-) -> Owed | None:
+def _promise(subject: Noun, clause: Clause, rest: Sequence[Token], verb: str, cast: Cast, msg: int) -> Owed | None:
     who = _who(subject, cast, msg)
     due = _due(clause)
     if who is None or (verb in _IDLE and (due is None or verb == "be")) or not _says_something(rest):
@@ -170,7 +167,7 @@ def _promise(
     to, rest = _addressee(rest, cast, msg)
     if is_shared(rest) or not _says_something(rest):
         return None
-    what = f"{verb} {phrase_of(scene.text, rest, finite=False)}"
+    what = f"{verb} {phrase_of(rest, finite=False)}"
     return Owed(msg, cast.speaker, what, who, to, due.last if due else None)
 
 
@@ -195,7 +192,7 @@ def _addressee(rest: Sequence[Token], cast: Cast, msg: int) -> tuple[Thing | Non
     return None, rest
 
 
-def _appointment(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Owed | None:
+def _appointment(clause: Clause, cast: Cast, msg: int) -> Owed | None:
     """`I have a dentist appointment on Friday`, `my flight to Rome is on Friday`."""
     due = next((when for spot in clause.times if spot.role in ("at", "by") and (when := spot.when("future"))), None)
     if due is None or clause.group.tense != "present" or clause.group.negated or clause.group.progressive:
@@ -207,12 +204,9 @@ def _appointment(clause: Clause, scene: Scene, cast: Cast, msg: int) -> Owed | N
         if head is None or head > 3 or is_shared(clause.rest):
             return None
         rest = clause.rest[1:] if clause.rest[0].low in ("a", "an", "my", "the", "another") else clause.rest
-        return Owed(msg, cast.speaker, phrase_of(scene.text, rest, finite=False), cast.speaker, None, due.start)
-    if clause.group.lemma == "be" and subject.sort == "owned" and subject.owner and subject.owner.sort == "i":
-        if (
-            subject.noun.split(" ")[-1] in _APPOINTMENTS
-            and subject.noun not in ("birthday", "deadline")
-            and not clause.rest
-        ):
-            return Owed(msg, cast.speaker, subject.noun, cast.speaker, None, due.start)
+        return Owed(msg, cast.speaker, phrase_of(rest, finite=False), cast.speaker, None, due.start)
+    is_mine = subject.sort == "owned" and subject.owner is not None and subject.owner.sort == "i"
+    last = subject.noun.split(" ")[-1]
+    if clause.group.lemma == "be" and is_mine and last in _APPOINTMENTS - {"birthday", "deadline"} and not clause.rest:
+        return Owed(msg, cast.speaker, subject.noun, cast.speaker, None, due.start)
     return None

@@ -12,11 +12,14 @@ from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.text import pattern
 
 _TAKES_BACK = pattern(
-    r"^(?:(?:please )?scratch that|strike that|i take (?:that|it|this) back|never ?mind(?: that)?|disregard that|forget that|"
-    r"that was (?:wrong|a mistake|not true|a lie)|that is (?:wrong|not true|a mistake)|that is not (?:true|right|correct))$"
+    r"^(?:(?:please )?scratch that|strike that|i take (?:that|it|this) back|never ?mind(?: that)?|disregard that|"
+    r"forget that|"
+    r"that was (?:wrong|a mistake|not true|a lie)|that is (?:wrong|not true|a mistake)|that is not (?:true|right|"
+    r"correct))$"
 )
 _ABOUT = pattern(
-    r"^(?:please )?(?:forget|disregard|ignore|scratch) what i (?:said|told you|wrote)(?: \w+)? about (?P<value>[^,.]{2,60})$"
+    r"^(?:please )?(?:forget|disregard|ignore|scratch) what i (?:said|told you|"
+    r"wrote)(?: \w+)? about (?P<value>[^,.]{2,60})$"
 )
 _HEADS = (
     ("i", "meant", "to", "say"),
@@ -78,8 +81,8 @@ def _pair(tokens: Sequence[Token], scene: Scene, msg: int, *, meant: bool) -> Ta
                 new = new[1:]
         else:
             new, old = tokens[:at], tokens[at + 1 :]
-        return _takeback(_value(new, scene), _value(old, scene), scene, msg)
-    return _takeback(_value(tokens, scene), None, scene, msg) if meant else None
+        return _takeback(_value(new), _value(old), scene, msg)
+    return _takeback(_value(tokens), None, scene, msg) if meant else None
 
 
 def _takeback(new: str | None, old: str | None, scene: Scene, msg: int) -> Takeback | None:
@@ -88,7 +91,7 @@ def _takeback(new: str | None, old: str | None, scene: Scene, msg: int) -> Takeb
     return Takeback(msg, scene.cast.speaker, old, new)
 
 
-def _value(tokens: Sequence[Token], scene: Scene) -> str | None:
+def _value(tokens: Sequence[Token]) -> str | None:
     """One to four words that can be a value."""
     words = [token for token in tokens if token.kind != "mark" or token.text == "-"]
     while words and words[0].low in ("in", "at", "for", "to", "the", "a", "an", "on", "from"):

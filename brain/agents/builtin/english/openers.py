@@ -84,12 +84,15 @@ _QUESTION_HEADS = words(
 _REQUEST = pattern(r"^(?:hi |hey |hello |please |ok |okay )*(?:can|could|would|will) you (?:please |kindly )?")
 _CONDITION = words("if unless whether suppose supposing imagine pretend hypothetically provided assuming otherwise")
 _JOKE = pattern(
-    r"(?:^|\W)(?:just kidding|kidding|jk|joking|just a joke|lol|lmao|rofl|haha\w*|hehe\w*|yeah,? right|not really|/s|as if|"
+    r"(?:^|\W)(?:just kidding|kidding|jk|joking|just a joke|lol|lmao|rofl|haha\w*|hehe\w*|yeah,? right|not really|"
+    r"/s|as if|"
     r"in your dreams|april fools)(?:\W|$)|[🙄😜🤪😏]"
 )
 _FICTION = pattern(
-    r"\b(?:in (?:the|my|a|this|that|his|her) (?:\w+ )?(?:story|novel|book|movie|film|game|dream|show|series|song|play|poem|screenplay|"
-    r"chapter|script|campaign)|the (?:character|protagonist|hero|villain|narrator)|fictional|role-?play(?:ing)?|for example|"
+    r"\b(?:in (?:the|my|a|this|that|his|her) (?:\w+ )?(?:story|novel|book|movie|film|game|dream|show|series|song|"
+    r"play|poem|screenplay|"
+    r"chapter|script|campaign)|the (?:character|protagonist|hero|villain|narrator)|fictional|role-?play(?:ing)?|"
+    r"for example|"
     r"e\.g|such as when|the article|the book|the movie|the film|the news|headline)\b"
 )
 
@@ -119,7 +122,7 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
         return replace(result, stop="fiction")
     if any(token.low in _CONDITION for token in tokens):
         return replace(result, stop="condition")
-    result = _stripped(result, cast)
+    result = _stripped(result)
     if result.stop:
         return result
     words = text[result.tokens[0].start :] if result.tokens else ""
@@ -127,7 +130,7 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
     if request:
         cut = result.tokens[0].start + request.end()
         result = replace(result, tokens=tuple(token for token in result.tokens if token.start >= cut), request=True)
-        return _stripped(result, cast)
+        return _stripped(result)
     if not result.marks & {"asked_to_keep"} and _is_question(result.tokens, end):
         return replace(result, stop="question")
     result = _after_heading(_reported(result, cast))
@@ -168,7 +171,7 @@ def _is_question(tokens: Sequence[Token], end: str) -> bool:
     return tokens[-1].low in ("right", "huh", "eh") and len(tokens) > 1 and tokens[-2].text == ","
 
 
-def _stripped(opened_so_far: Opened, cast: Cast) -> Opened:
+def _stripped(opened_so_far: Opened) -> Opened:
     """Without the phrases of the table, greetings with a name and names called out."""
     tokens, marks = opened_so_far.tokens, set(opened_so_far.marks)
     for _ in range(6):
@@ -185,7 +188,7 @@ def _stripped(opened_so_far: Opened, cast: Cast) -> Opened:
         after = tokens[len(phrase) :]
         if effect == "hedge":
             return replace(opened_so_far, tokens=tokens, stop="hedge")
-        if not _opens(phrase, after, cast):
+        if not _opens(phrase, after):
             break
         if effect == "correct":
             marks.add("correction")
@@ -202,7 +205,7 @@ def _without_marks(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     return tokens[index:]
 
 
-def _opens(phrase: tuple[str, ...], after: tuple[Token, ...], cast: Cast) -> bool:
+def _opens(phrase: tuple[str, ...], after: tuple[Token, ...]) -> bool:
     """Whether a phrase is an opener here and not the beginning of the statement itself (`Right now …`, `So tired`)."""
     if not after:
         return False

@@ -74,15 +74,18 @@ ATTRIBUTES: dict[str, Attribute] = _attributes(
     {
         "name name": "name, full name, first name, last name, surname, real name",
         "also_known_as name": "nickname, nick, alias, stage name, pen name, maiden name, former name",
-        "email email": "email, e-mail, email address, e-mail address, mail address, work email, private email, personal email, new email",
-        "phone phone": "phone, phone number, number, telephone, telephone number, mobile, mobile number, cell, cell number, "
+        "email email": "email, e-mail, email address, e-mail address, mail address, work email, private email, "
+        "personal email, new email",
+        "phone phone": "phone, phone number, number, telephone, telephone number, mobile, mobile number, cell, "
+        "cell number, "
         "cell phone number, mobile phone number, new number, work number, new phone number",
         "birthday date": "birthday, date of birth, birth date, birthdate, bday",
         "anniversary date": "anniversary, wedding anniversary",
         "address value": "address, home address, postal address, mailing address, new address",
         "timezone timezone": "timezone, time zone, current timezone",
         "pronouns pronouns": "pronouns",
-        "has_role role": "job, job title, title, position, role, profession, occupation, new job, new role, current role",
+        "has_role role": "job, job title, title, position, role, profession, occupation, new job, new role, "
+        "current role",
         "works_for org": "employer, company, new employer, current employer",
         "age years": "age",
         "speaks langs": "native language, mother tongue, first language, second language",

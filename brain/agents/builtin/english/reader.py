@@ -93,7 +93,7 @@ class EnglishReader:
         if "hearsay" not in marks:
             said += [fact for fact in self._named_kin(clause) if fact not in said]
         if not stated:
-            said += doings.of_clause(clause, scene, self.cast, self.msg, marks)
+            said += doings.of_clause(clause, self.cast, self.msg, marks)
         return said
 
     def _mentioned(self, noun: Noun) -> list[Statement]:

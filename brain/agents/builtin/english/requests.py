@@ -60,7 +60,7 @@ def _reminder(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement
     rest = [tokens[index] for index in plain[start:]]
     if len(rest) < 2 or rest[0].low not in ("to", "about", "of"):
         return []
-    phrase = phrase_of(scene.text, rest[1:] if rest[0].low == "to" else rest[1:], finite=False)
+    phrase = phrase_of(rest[1:], finite=False)
     spots = [token.spot for token in tokens if token.spot is not None]
     due = next((when for spot in spots if (when := spot.when("future"))), None)
     if not phrase or looks_secret(phrase):

@@ -14,7 +14,7 @@ _THIRD = {
 _NOT_ALONE = words("and but so also then just already finally ,")
 
 
-def phrase_of(text: str, tokens: Sequence[Token], *, finite: bool = True) -> str:
+def phrase_of(tokens: Sequence[Token], *, finite: bool = True) -> str:
     """The tokens as written, first-person words turned into third, times and outer joints left out.
 
     finite  whether the head is a finite verb of the first person (`have bought` becomes `has bought`)

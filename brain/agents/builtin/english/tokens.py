@@ -49,7 +49,8 @@ _SPLITS: dict[str, tuple[str, ...]] = {
     "isnt": ("is", "not"), "arent": ("are", "not"), "wasnt": ("was", "not"), "havent": ("have", "not"),
     "hasnt": ("has", "not"), "cant": ("can", "not"), "can't": ("can", "not"), "cannot": ("can", "not"),
     "won't": ("will", "not"), "wont": ("will", "not"), "shan't": ("shall", "not"), "gonna": ("going", "to"),
-    "wanna": ("want", "to"), "gotta": ("have", "to"), "let's": ("let", "us"), "lets": ("let", "us"), "ain't": ("is", "not"),
+    "wanna": ("want", "to"), "gotta": ("have", "to"), "let's": ("let", "us"), "lets": ("let", "us"),
+    "ain't": ("is", "not"),
 }  # fmt: skip
 
 

@@ -163,9 +163,13 @@ def verb_group(tokens: Sequence[Token], at: int) -> Group | None:
 
 def _auxiliary(tokens: Sequence[Token], index: int, seen: _Seen, adverbs: set[str]) -> int:
     """How many tokens of the group stand here before its main verb; 0 when none."""
+    return _particle(tokens, index, seen, adverbs) or _helping_verb(tokens, index, seen)
+
+
+def _particle(tokens: Sequence[Token], index: int, seen: _Seen, adverbs: set[str]) -> int:
+    """Negation, adverbs, `going to`, `used to`."""
     low = tokens[index].low
     after = tokens[index + 1].low if index + 1 < len(tokens) else ""
-    has_auxiliary = bool(seen.be or seen.have or seen.do or seen.will or seen.can or seen.unreal)
     if low in ("not", "never"):
         seen.negated = True
         seen.never = seen.never or low == "never"
@@ -182,34 +186,32 @@ def _auxiliary(tokens: Sequence[Token], index: int, seen: _Seen, adverbs: set[st
     if low == "used" and after == "to" and not seen.be:
         seen.used = True
         return 2
-    if low in _BE and not (seen.do or (seen.going and low != "be")):
-        seen.be = low
-        return 1
-    if low == "'s" and not has_auxiliary:
-        seen.be = "is"
-        return 1
-    if low == "'d" and not has_auxiliary:
-        seen.unreal = True
-        return 1
-    if low in _HAVE and not has_auxiliary and _takes_participle(tokens, index + 1):
-        seen.have = low
-        return 1
-    if low in _DO and not has_auxiliary and _takes_base(tokens, index + 1):
-        seen.do = low
-        return 1
-    if low in ("will", "shall") and not has_auxiliary:
-        seen.will = True
-        return 1
-    if low == "can":
-        seen.can = True
-        return 1
-    if low in _UNREAL:
-        seen.unreal = True
-        return 1
     if low in ADVERBS and tokens[index].kind == "word":
         adverbs.add(low)
         return 1
     return 0
+
+
+def _helping_verb(tokens: Sequence[Token], index: int, seen: _Seen) -> int:
+    low = tokens[index].low
+    is_first = not (seen.be or seen.have or seen.do or seen.will or seen.can or seen.unreal)
+    if low in _BE and not (seen.do or (seen.going and low != "be")):
+        seen.be = low
+    elif low == "'s" and is_first:
+        seen.be = "is"
+    elif low in _HAVE and is_first and _takes_participle(tokens, index + 1):
+        seen.have = low
+    elif low in _DO and is_first and _takes_base(tokens, index + 1):
+        seen.do = low
+    elif low in ("will", "shall") and is_first:
+        seen.will = True
+    elif low == "can":
+        seen.can = True
+    elif low in _UNREAL or (low == "'d" and is_first):
+        seen.unreal = True
+    else:
+        return 0
+    return 1
 
 
 def _is_base(token: Token) -> bool:

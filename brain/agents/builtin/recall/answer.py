@@ -281,9 +281,9 @@ class _Answer:
         ids = {ref.id for ref in self.ask.subjects}
         for entry in self.turn.dossier:
             for claim in entry.claims:
-                if claim.predicate in wanted and claim.subject.id in ids and claim.standing == "accepted":
-                    if named_value(claim, self.ask):
-                        return claim
+                is_turned = claim.predicate in wanted and claim.subject.id in ids and claim.standing == "accepted"
+                if is_turned and named_value(claim, self.ask):
+                    return claim
         return None
 
     def _names_other(self, held: Sequence[Held]) -> bool:

@@ -25,7 +25,8 @@ _COMMITMENTS = pattern(r"答应|承诺|保证|计划|打算|安排|提醒|预约
 _RULES = pattern(r"规则|规矩|应该怎么回答|怎么回复|用什么语言回答")
 _RELATIVES = sorted(CHINESE_RELATIVES, key=len, reverse=True)
 _STRANGER = pattern(
-    r"^(?P<name>[\p{Han}]{2,4}?|\p{Lu}[\p{L} '-]*)(?:的|住|在|喜|叫|是|会|做|对|有|养|负|什|更|现|以|曾|今|多|几|哪|说)",
+    r"^(?P<name>[\p{Han}]{2,4}?|\p{Lu}[\p{L} '-]*)(?:的|住|在|喜|叫|是|会|做|对|有|养|负|什|更|现|以|曾|今|多|几|"
+    r"哪|说)",
     ignore_case=False,
 )
 _QUESTION_WORDS = pattern(r"什么|哪|谁|怎|多少|几|现在|目前|今年|去年|有没有|是不是")

@@ -24,22 +24,26 @@ _CHECK = pattern(r"^(?:do|does|did|is|are|was|were|has|have|had|can|will)\b")
 _TIME = pattern(r"^(?:when|since when|how long|(?:on |in |by |until )?(?:what|which) (?:date|day|year|month|time))\b")
 _COUNT = pattern(r"\bhow many\b")
 _PAST = pattern(
-    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|earlier|in the past|back then)\b|^(?:where|who|what) (?:did|was)\b"
+    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|earlier|in the past|back then)\b|^(?:where|who|"
+    r"what) (?:did|was)\b"
 )
 _PROFILE = pattern(
     r"^(?:what (?:do|can) (?:you|we) (?:know|tell me|remember)|what is known about|"
     r"tell me (?:everything |all )?about|(?:give me )?(?:a )?(?:summary|profile) of|describe|everything about)\b"
 )
 _EVENTS = pattern(
-    r"\bwhat happened\b|^(?:did|has|have|when did|when was|where did|who did|whom did|what did|what has|what have|who)\b"
+    r"\bwhat happened\b|^(?:did|has|have|when did|when was|where did|who did|whom did|what did|what has|what have|"
+    r"who)\b"
 )
 _COMMITMENTS = pattern(
     r"\b(?:promis(?:e|ed|es)|commit(?:ment|ments|ted)?|owe[sd]?|to-?dos?|tasks?|plan(?:s|ned|ning)?|reminders?|appointments?|"
-    r"upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|agenda|schedule[d]?|obligations?)\b|^(?:will|when will|what will)\b"
+    r"upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|agenda|schedule[d]?|obligations?)\b|^(?:will|"
+    r"when will|what will)\b"
 )
 _FUTURE = pattern(r"\bwill\b|\bgoing to\b|\bplan(?:s|ning)? to\b")
 _RULES = pattern(
-    r"\b(?:standing (?:rules?|instructions?)|house rules|how should (?:you|i|we) (?:answer|reply|respond|talk|write|address)|"
+    r"\b(?:standing (?:rules?|instructions?)|house rules|how should (?:you|i|we) (?:answer|reply|respond|talk|"
+    r"write|address)|"
     r"(?:any|what|which) (?:rules?|constraints?|guidelines?))\b"
 )
 _GENERIC = words(

@@ -63,7 +63,7 @@ def holders(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> lis
 
 
 def standing_at(claim: KnownClaim, ask: Ask) -> Standing | None:
-    """How a claim stands at the time the question is about, from its own times; None when it speaks of later times only."""
+    """How a claim stands at the time the question is about, None when it speaks of later times only."""
     if ask.time is None or claim.standing in ("withdrawn", "denied"):
         return claim.standing
     first, last = _bounds(ask.time)

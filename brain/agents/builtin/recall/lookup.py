@@ -12,7 +12,10 @@ from brain.agents.turns import KnownClaim, RecallTurn, Ref
 from brain.names import fold
 
 TOOL = "execute_kip_readonly"
-_KNOWN = "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?c {{id: :who}} ?p (?c, {predicate}, ?o) ?b BELIEF (?p) }} FOR TIME :time LIMIT 40"
+_KNOWN = (
+    "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?c {{id: :who}} ?p (?c, {predicate}, ?o) ?b BELIEF (?p) }} "
+    "FOR TIME :time LIMIT 40"
+)
 _NAMED = (
     "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?c SEARCH CONCEPT :name LIMIT 4 ?p (?c, {predicate}, ?o) ?b BELIEF (?p) }} "
     "FOR TIME :time LIMIT 40"

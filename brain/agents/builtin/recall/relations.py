@@ -75,7 +75,8 @@ RELATIONS: tuple[Relation, ...] = (
         "comes_from",
         ("{s} comes from {o}", "{s} came from {o}", "where {s} comes from"),
         ("{s}来自{o}", "{s}来自{o}", "{s}的家乡"),
-        r"\b(?:come|comes|coming|originally)\b.*\bfrom\b|\bwhere\b.*\bfrom\b|\bborn in\b|\bwhere\b.*\bborn\b|\bgr[eo]w up\b|"
+        r"\b(?:come|comes|coming|originally)\b.*\bfrom\b|\bwhere\b.*\bfrom\b|\bborn in\b|\bwhere\b.*\bborn\b|"
+        r"\bgr[eo]w up\b|"
         r"\b(?:home ?town|birthplace|origin)\b",
         r"来自|哪里人|哪儿人|什么地方人|老家|家乡|出生在|在哪.*出生",
         reverse=r"^who (?:comes|is|came)(?: originally)? from",

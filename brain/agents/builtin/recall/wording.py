@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brain.agents.builtin.lexicon import ordered
 from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
 from brain.agents.builtin.recall.relations import Telling
 from brain.agents.builtin.text import Language
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent
 
-_MONTHS = (
-    "January February March April May June July August September October November December".split(" ")  # fmt: skip
-)
+_MONTHS = ordered("January February March April May June July August September October November December")
 _LANGUAGE_NAMES = {tag: name.capitalize() for name, tag in reversed(LANGUAGES.items())}
 _LANGUAGE_NAMES_ZH = {tag: name for name, tag in reversed(CHINESE_LANGUAGES.items())}
 

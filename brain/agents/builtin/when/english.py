@@ -61,7 +61,10 @@ WEEKDAY = (
     r"(mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 )
 _DAYNAME = r"(monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-_COUNT = r"(\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|a couple of|couple of)"
+_COUNT = (
+    r"(\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+    r"|a couple of|couple of)"
+)
 _UNIT = r"(minute|hour|day|week|month|quarter|year|decade)s?"
 _YEAR = r"((?:19|20)\d{2})"
 _SEASON = r"(spring|summer|autumn|fall|winter)"
@@ -338,8 +341,10 @@ _LIKELY = pattern(
     r"|\b(?:mon|tues?|wed|thu|thurs?|fri|sat|sun)\b"
 )
 _BEFORE = pattern(
-    r"(?:^|[\s(,])(since|ever since|starting(?: from| on| in)?|beginning(?: on| in)?|as of|effective|from|until|till|up to|up until|through|"
-    r"no later than|due(?: on| by)?|by|before|after|on|in|at|during|around|about|over|of|to|between|for|this|coming)\s+$"
+    r"(?:^|[\s(,])(since|ever since|starting(?: from| on| in)?|beginning(?: on| in)?|as of|effective|from|until|"
+    r"till|up to|up until|through|"
+    r"no later than|due(?: on| by)?|by|before|after|on|in|at|during|around|about|over|of|to|between|for|this|"
+    r"coming)\s+$"
 )
 _ROLES: dict[str, Role] = {
     **dict.fromkeys(("since", "ever since", "as of", "effective", "from"), "since"),
