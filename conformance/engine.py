@@ -22,6 +22,16 @@ SPACE = "default"
 Package = str | Mapping[str, Any]
 
 
+class _Dial:
+    """A clock that can be exchanged: store and engine have to agree on the time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def now_ms(self) -> int:
+        return self.clock.now_ms()
+
+
 class EngineAdapter:
     """One engine over one fresh Space at a time, on a store of its own in a temporary folder.
 
@@ -30,8 +40,8 @@ class EngineAdapter:
 
     def __init__(self, *, clock: Clock | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="brain-conformance-")
+        self._clock = _Dial(clock or SystemClock())
         self._store = self._opened_store()
-        self._clock = clock or SystemClock()
         self._space: SpaceStore | None = None
         self._library: PackageLibrary
         self.engine: Engine
@@ -54,7 +64,7 @@ class EngineAdapter:
         if self._space is not None:
             self._space.close()
             self._store.delete(SPACE)
-        self._clock = clock or self._clock
+        self._clock.clock = clock or self._clock.clock
         self._library = PackageLibrary()
         refs = [package if isinstance(package, str) else self._library.install(package).ref for package in packages]
         controls = Engine.birth_controls(self._library, refs)
@@ -84,4 +94,4 @@ class EngineAdapter:
         self._folder.cleanup()
 
     def _opened_store(self) -> Store:
-        return SqliteStore(Path(self._folder.name), durability="normal")
+        return SqliteStore(Path(self._folder.name), clock=self._clock, durability="normal")

@@ -143,10 +143,10 @@ def a_working_state_is_a_view_and_no_evidence(world: World) -> Observed:
         """MUTATE {
           CREATE CONCEPT ?state {TYPE "WorkingState" SET ATTRIBUTES {summary: "in Oslo", basis_seq: :seq}}
           CREATE ACTIVITY ?x {
-            SET FIELDS {activity_class: "working_state_refresh", status: "completed"}
+            SET STRUCTURAL {("inputs", :premise) ("outputs", ?state)}
             SET FACET "DependencyBasis" {
-              basis_seq: :seq, groups: [{role: "all_of", pins: [{id: :premise, version: 1}]}], policy_basis: :basis}
-            SET STRUCTURAL {("inputs", :premise) ("outputs", ?state)}}
+              policy_basis: :basis, groups: [{role: "all_of", pins: [{id: :premise, version: 1}]}], basis_seq: :seq}
+            SET FIELDS {status: "completed", activity_class: "working_state_refresh"}}
         }""",
         seq=world.seq,
         premise=premise,
