@@ -78,7 +78,7 @@ class World:
 
     def kept(self, space_id: str = "home") -> list[str]:
         """What the keeper kept, in the order it was formed."""
-        return [row[0] for row in self.find("FIND(?e.attributes.summary) WHERE { ?e {type: \"Event\"} }", space_id)]
+        return [row[0] for row in self.find('FIND(?e.attributes.summary) WHERE { ?e {type: "Event"} }', space_id)]
 
     def find(self, command: str, space_id: str = "home") -> list[Any]:
         response = self.application.spaces.get(space_id).engine.run(command, session=HOST).response
