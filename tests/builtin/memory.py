@@ -78,12 +78,19 @@ CLAIMS: tuple[KnownClaim, ...] = (
     known(WANG, "project_lead", LI, "withdrawn", number=43),
     known(ANA, "plays_instrument", _thing(67, "cello", "Topic"), number=44),
 )
+_LUNCH, _SIGNED = "2024-01-09", "2024-01-08"
+
+
+def _event(number: int, summary: str, first: str, last: str, *who: Ref) -> KnownEvent:
+    return KnownEvent(f"C-{number}", summary, f"{first}T00:00:00.000Z", f"{last}T23:59:59.999Z", who, NOW)
+
+
 EVENTS = (
-    KnownEvent("C-70", "Ana Ruiz met Marc Xenakis for lunch", "2024-01-09T00:00:00.000Z", "2024-01-09T23:59:59.999Z", (ANA, MARC), NOW),
-    KnownEvent("C-71", "Ana Ruiz bought a new bike", "2023-12-01T00:00:00.000Z", "2023-12-31T23:59:59.999Z", (ANA,), NOW),
-    KnownEvent("C-72", "Marc Xenakis signed the contract", "2024-01-08T00:00:00.000Z", "2024-01-08T23:59:59.999Z", (MARC,), NOW),
-    KnownEvent("C-73", "李明和王芳吃了午饭", "2024-01-09T00:00:00.000Z", "2024-01-09T23:59:59.999Z", (LI, WANG), NOW),
-)  # fmt: skip
+    _event(70, "Ana Ruiz met Marc Xenakis for lunch", _LUNCH, _LUNCH, ANA, MARC),
+    _event(71, "Ana Ruiz bought a new bike", "2023-12-01", "2023-12-31", ANA),
+    _event(72, "Marc Xenakis signed the contract", _SIGNED, _SIGNED, MARC),
+    _event(73, "李明和王芳吃了午饭", _LUNCH, _LUNCH, LI, WANG),
+)
 COMMITMENTS = (
     KnownCommitment("C-80", "send the report", "pending", ANA, (MARC,), "2024-01-12T23:59:59.999Z"),
     KnownCommitment("C-81", "dentist appointment", "pending", ANA, (), "2024-01-12T15:00:59.999Z"),

@@ -11,7 +11,7 @@ from brain.agents.builtin.english.reader import EnglishReader
 from brain.agents.builtin.facts import Fact, Owed, Reading, Statement
 from brain.agents.builtin.orders import is_order, is_transcript
 from brain.agents.builtin.secrets import looks_secret
-from brain.agents.builtin.text import READ_LIMIT, Sentence, sentences, spoken_lines
+from brain.agents.builtin.text import READ_LIMIT, Sentence, clean, sentences, spoken_lines
 from brain.agents.builtin.when import moment_of
 from brain.agents.turns import DossierEntry, Line
 
@@ -84,7 +84,7 @@ def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
 
 def _sentences(text: str) -> list[Sentence]:
     """The sentences somebody speaks in their own name: pasted transcripts are left out line by line."""
-    head = text[:READ_LIMIT]
+    head = clean(text[:READ_LIMIT])
     lines = spoken_lines(head)
     if any(is_transcript(line) for line in lines):
         head = "\n".join(line for line in lines if not is_transcript(line))

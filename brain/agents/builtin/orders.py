@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brain.agents.builtin.chinese.slots import is_chinese_name
+from brain.agents.builtin.lexicon.people import GIVEN_NAMES
 from brain.agents.builtin.text import pattern
 
 _ORDER = pattern(
@@ -16,8 +18,9 @@ _ORDER = pattern(
     r"|\b(?:run|execute|call|invoke|use) (?:the )?(?:tool|command|function|execute_kip|remember|statement)\b"
     r"|\b(?:attribute|credit|record|log|store|save) (?:this|that|it|the following) (?:as|to|"
     r"under) (?:being )?(?:said|claimed|coming)?"
-    r"|\b(?:merge|archive|tombstone|retract|supersede) (?:the|all|every|this|that)\b"
-    r"|\bwith(?:out)? (?:asking|confirmation|telling)\b|\bas (?:an? )?(?:admin|administrator|root|system|owner)\b"
+    r"|\b(?:merge|archive|tombstone|retract|supersede) (?:the |all |every |this |that )*(?:claims?|entr(?:y|ies)|concepts?|"
+    r"records?|people|persons?|assertions?|memor(?:y|ies)|elements?)\b"
+    r"|\bwith(?:out)? (?:asking|confirmation|telling)\b|\bas (?:admin|administrator|root|system)\b"
     r"|\bsudo\b|\bdrop table\b|\brm -rf\b|<\s*/?\s*(?:system|assistant|user|instructions?|memory_meta)\b"
     r"|(?:忽略|无视|忘记|忘掉|不要理会)(?:你|之前|以上|上面|前面|所有|全部|一切|的){0,6}(?:指令|指示|提示|规则|命令|设定|系统)"
     r"|你现在是|从现在起你是|扮演|系统提示|开发者模式|越狱"
@@ -39,6 +42,7 @@ _ROLE_LINE = pattern(
 )
 _TRANSCRIPT = pattern(r"^[\p{Lu}\p{Han}][\pL\pN_' -]*[:：] ?\S", ignore_case=False)
 _NAME_LENGTH = 32
+_SPEAKS = pattern(r"^(?:i|i'\w+|my|we|our|me)\b|^[我咱]")
 _LABELS = pattern(
     r"^(?:ps|p\.s|note|update|edit|correction|fyi|reminder|btw|news|my|the|our|to|question|answer|i|also|first|second|wifi|tip|"
     r"good|one|quick|just|so|and|in|on|at|for|door|code|email|e-mail|phone)\b|^(?:我|更正|备注|另外|提醒)"
@@ -50,12 +54,11 @@ def is_order(text: str) -> bool:
     return any(found.search(text) for found in (_ORDER, _WIPE, _KIP)) or _ROLE_LINE.match(text) is not None
 
 
-def wipes_all(text: str) -> bool:
-    """Whether an order asks for everything to be deleted."""
-    return _WIPE.search(text) is not None
-
-
 def is_transcript(line: str) -> bool:
     """Whether a line is written as somebody else's speech, `Eva: I moved to Rome`, whoever that may be."""
     match = _TRANSCRIPT.match(line)
-    return match is not None and match.end() <= _NAME_LENGTH and _LABELS.match(line) is None
+    if match is None or match.end() > _NAME_LENGTH or _LABELS.match(line) is not None:
+        return False
+    label, said = line[: match.end() - 1].strip().rstrip(":： "), line[match.end() - 1 :]
+    is_name = label.split(" ")[0].lower() in GIVEN_NAMES or (" " in label and label.istitle()) or is_chinese_name(label)
+    return is_name or _SPEAKS.match(said) is not None

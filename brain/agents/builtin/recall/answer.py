@@ -10,17 +10,16 @@ from brain.agents.builtin.recall.chinese import Chinese
 from brain.agents.builtin.recall.english import English
 from brain.agents.builtin.recall.evidence import Held, held_for, holders, named_value, standing_at
 from brain.agents.builtin.recall.happenings import commitments_for, events_for
-from brain.agents.builtin.recall.relations import Relation, Telling, telling_of
+from brain.agents.builtin.recall.relations import Relation, telling_of
+from brain.agents.builtin.recall.teller import Teller
 from brain.agents.builtin.recall.wording import (
     WORDING,
     Wording,
     commitment_text,
     event_date,
     event_text,
-    listed,
     source,
     told,
-    value_text,
 )
 from brain.agents.builtin.text import clean, language_of
 from brain.agents.turns import KnownClaim, RecallTurn
@@ -60,6 +59,7 @@ class _Answer:
     def __init__(self, ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim]) -> None:
         self.ask, self.turn, self.extra = ask, turn, extra
         self.words: Wording = WORDING[ask.language]
+        self.tell = Teller(ask.language, turn.vocabulary, at_a_time=ask.time is not None)
 
     def reply(self) -> Reply:
         match self.ask.form:
@@ -117,11 +117,11 @@ class _Answer:
         if self.ask.wants_past and self.ask.time is None:
             former = [part for part in held if part.was]
             if former:
-                return Reply(self._sentences(self._past(former)), True, 0.2)
+                return Reply(self._sentences(self.tell.past(former)), True, 0.2)
         if self.ask.wants_future:
             planned = next((part for part in held if part.planned), None)
             if planned is not None:
-                return Reply(self._sentences(self._planned(planned)), True, 0.3)
+                return Reply(self._sentences(self.tell.planned(planned)), True, 0.3)
         first = self._best(held)
         if first is None:
             withdrawn = next((claim for part in held for claim in part.withdrawn), None)
@@ -129,7 +129,7 @@ class _Answer:
         parts = [part for part in held if part is first or (part.accepted and first.accepted)][:3]
         sentences, uncertainty = [], 0.1
         for part in parts:
-            told_part, doubt = self._part(part)
+            told_part, doubt = self.tell.part(part)
             sentences += told_part
             uncertainty = max(uncertainty, doubt)
         if self.ask.wants_count and first.accepted:
@@ -143,86 +143,6 @@ class _Answer:
                     return part
         return None
 
-    def _part(self, part: Held) -> tuple[list[str], float]:
-        """The sentences about one relation, and how unsure they are."""
-        telling = self._telling(part.relation)
-        if part.accepted:
-            now = self._now(part, telling)
-            if part.disputed:
-                now += self._disputed(part.disputed, telling)
-            if part.was and self._is_single(part.relation) and self.ask.time is None:
-                now.append(self.words.before.format(what=self._one(part.was[0], telling, past=True)))
-            return now, 0.5 if part.disputed else 0.1
-        if part.disputed:
-            return self._disputed(part.disputed, telling), 0.6
-        if part.planned:
-            planned = self._planned(part)
-            former = [self._one(claim, telling, past=True) for claim in part.was[:1]]
-            return [*planned, *former], 0.4
-        if part.hearsay:
-            return [self._hearsay(claim, telling) for claim in part.hearsay[:3]], 0.7
-        if part.was:
-            return [self.words.ended.format(what=self._one(part.was[0], telling, past=True))], 0.4
-        return [self._denied(claim, telling) for claim in part.denied[:3]], 0.3
-
-    def _planned(self, part: Held) -> list[str]:
-        telling = self._telling(part.relation)
-        return [
-            self.words.planned.format(
-                when=claim.since_text or (claim.since or "")[:10], what=told(claim, telling, self.ask.language)
-            )
-            + source(claim, self.words, bounds=False)
-            for claim in part.planned[:3]
-        ]
-
-    def _now(self, part: Held, telling: Telling) -> list[str]:
-        """What holds, several values of one source in one sentence."""
-        past = self.ask.time is not None
-        groups: dict[str, list[KnownClaim]] = {}
-        for claim in part.accepted[:_MOST]:
-            groups.setdefault(f"{claim.subject.id}{source(claim, self.words)}", []).append(claim)
-        sentences = []
-        for claims in groups.values():
-            is_over = past and claims[0].standing == "was"
-            shape = telling.was if is_over else telling.now
-            if part.relation.by_value:
-                sentences += [told(claim, telling, self.ask.language) + source(claim, self.words) for claim in claims]
-                continue
-            values = listed([value_text(claim, self.ask.language) for claim in claims], self.words)
-            sentences.append(shape.format(s=claims[0].subject.name, o=values) + source(claims[0], self.words))
-        return sentences
-
-    def _past(self, held: Sequence[Held]) -> list[str]:
-        return [
-            self._one(claim, self._telling(part.relation), past=True) for part in held[:2] for claim in part.was[:4]
-        ]
-
-    def _one(self, claim: KnownClaim, telling: Telling, *, past: bool = False) -> str:
-        return told(claim, telling, self.ask.language, past=past) + source(claim, self.words)
-
-    def _disputed(self, claims: Sequence[KnownClaim], telling: Telling) -> list[str]:
-        sentences = []
-        for claim in claims[:4]:
-            what = told(claim, telling, self.ask.language)
-            if claim.by:
-                what = self.words.disputed_one.format(who=claim.by.name, date=(claim.said_at or "")[:10], what=what)
-            if claim.against:
-                who = listed([ref.name for ref in claim.against], self.words)
-                what += self.words.comma + self.words.denied_by.format(who=who)
-            sentences.append(what)
-        sentences[0] = self.words.is_disputed.format(what=sentences[0])
-        return sentences
-
-    def _hearsay(self, claim: KnownClaim, telling: Telling) -> str:
-        what = told(claim, telling, self.ask.language)
-        if claim.by is None:
-            return self.words.hearsay_unnamed.format(what=what)
-        return self.words.hearsay.format(who=claim.by.name, date=(claim.said_at or "")[:10], what=what)
-
-    def _denied(self, claim: KnownClaim, telling: Telling) -> str:
-        who = listed([ref.name for ref in claim.against], self.words) or (claim.by.name if claim.by else "?")
-        return self.words.denied.format(who=who, what=told(claim, telling, self.ask.language))
-
     # yes or no
 
     def _check(self, held: Sequence[Held]) -> Reply:
@@ -231,7 +151,11 @@ class _Answer:
         if opposite is not None and not any(standing_at(claim, self.ask) == "accepted" for _, claim in named):
             return Reply(
                 self._sentences(
-                    [self.words.no.format(what=self._one(opposite, telling_of(opposite.predicate, self.ask.language)))]
+                    [
+                        self.words.no.format(
+                            what=self.tell.one(opposite, telling_of(opposite.predicate, self.ask.language))
+                        )
+                    ]
                 ),
                 True,
                 0.1,
@@ -244,35 +168,35 @@ class _Answer:
             return self._taken_back(gone[1], gone[0])
         if self._names_other(held):
             best = self._best(held)
-            if best is not None and best.accepted and self._is_single(best.relation):
-                what = self._now(best, self._telling(best.relation))[0]
+            if best is not None and best.accepted and self.tell.is_single(best.relation):
+                what = self.tell.now(best, self.tell.telling(best.relation))[0]
                 return Reply(self._sentences([self.words.as_far.format(what=what)]), True, 0.3)
             return Reply(self._sentences([self.words.not_said]), False, 0.9)
         return self._told(held)
 
     def _checked(self, part: Held, claim: KnownClaim) -> Reply:
-        telling = self._telling(part.relation)
-        one = self._one(claim, telling)
+        telling = self.tell.telling(part.relation)
+        one = self.tell.one(claim, telling)
         match standing_at(claim, self.ask):
             case "accepted":
                 return Reply(self._sentences([self.words.yes.format(what=one)]), True, 0.1)
             case "was" if self.ask.wants_past or self.ask.text.lower().startswith(("did", "was", "were")):
                 return Reply(
-                    self._sentences([self.words.yes.format(what=self._one(claim, telling, past=True))]), True, 0.2
+                    self._sentences([self.words.yes.format(what=self.tell.one(claim, telling, past=True))]), True, 0.2
                 )
             case "was":
-                sentences = [self.words.not_now.format(what=self._one(claim, telling, past=True))]
-                if part.accepted and self._is_single(part.relation):
-                    sentences += self._now(part, telling)
+                sentences = [self.words.not_now.format(what=self.tell.one(claim, telling, past=True))]
+                if part.accepted and self.tell.is_single(part.relation):
+                    sentences += self.tell.now(part, telling)
                 return Reply(self._sentences(sentences), True, 0.2)
             case "denied":
-                return Reply(self._sentences([self.words.no.format(what=self._denied(claim, telling))]), True, 0.2)
+                return Reply(self._sentences([self.words.no.format(what=self.tell.denied(claim, telling))]), True, 0.2)
             case "disputed":
-                return Reply(self._sentences(self._disputed([claim], telling)), True, 0.6)
+                return Reply(self._sentences(self.tell.disputed([claim], telling)), True, 0.6)
             case "hearsay":
-                return Reply(self._sentences([self._hearsay(claim, telling)]), True, 0.7)
+                return Reply(self._sentences([self.tell.hearsay(claim, telling)]), True, 0.7)
             case _:
-                return Reply(self._sentences(self._part(part)[0]), True, 0.4)
+                return Reply(self._sentences(self.tell.part(part)[0]), True, 0.4)
 
     def _opposite(self) -> KnownClaim | None:
         """A dislike of what the question asks a liking of, and the other way round."""
@@ -302,7 +226,7 @@ class _Answer:
         if not wanted:
             return self._told(held)
         part, claim = wanted[0]
-        telling = self._telling(part.relation)
+        telling = self.tell.telling(part.relation)
         if part.relation.predicate in _DATES:
             return self._told(held)
         what = told(claim, telling, self.ask.language, past=claim.standing == "was")
@@ -318,20 +242,22 @@ class _Answer:
 
     def _reverse(self) -> Reply:
         relation = self.ask.relations[0]
-        telling = self._telling(relation)
+        telling = self.tell.telling(relation)
         claims = holders(self.ask, self.turn, self.extra)
         by: dict[str, list[KnownClaim]] = {}
         for claim in claims:
             by.setdefault(standing_at(claim, self.ask) or "", []).append(claim)
-        sentences = [self._one(claim, telling) for claim in by.get("accepted", ())[:_MOST]]
+        sentences = [self.tell.one(claim, telling) for claim in by.get("accepted", ())[:_MOST]]
         doubt = 0.1
         if by.get("disputed"):
-            sentences += self._disputed(by["disputed"], telling)
+            sentences += self.tell.disputed(by["disputed"], telling)
             doubt = 0.5
         if not sentences and by.get("hearsay"):
-            sentences, doubt = [self._hearsay(claim, telling) for claim in by["hearsay"][:4]], 0.7
+            sentences, doubt = [self.tell.hearsay(claim, telling) for claim in by["hearsay"][:4]], 0.7
         if not sentences and by.get("was"):
-            sentences = [self.words.ended.format(what=self._one(claim, telling, past=True)) for claim in by["was"][:4]]
+            sentences = [
+                self.words.ended.format(what=self.tell.one(claim, telling, past=True)) for claim in by["was"][:4]
+            ]
             doubt = 0.4
         if not sentences:
             return Reply(self._sentences([self.words.nobody]), False, 0.9)
@@ -352,10 +278,10 @@ class _Answer:
         for claim in claims[:_MOST]:
             telling = telling_of(claim.predicate, self.ask.language)
             if claim.standing == "disputed":
-                sentences += self._disputed([claim], telling)
+                sentences += self.tell.disputed([claim], telling)
             else:
                 is_hearsay = claim.standing == "hearsay"
-                sentences.append(self._hearsay(claim, telling) if is_hearsay else self._one(claim, telling))
+                sentences.append(self.tell.hearsay(claim, telling) if is_hearsay else self.tell.one(claim, telling))
         involved = [event for event in self.turn.events if any(ref.id == subject.id for ref in event.who)]
         sentences += [event_text(event, self.words) for event in involved[:3]]
         if not sentences:
@@ -400,7 +326,7 @@ class _Answer:
             text = self.words.unknown.format(name=self.ask.unknown)
         elif self.ask.subjects and self.ask.relations:
             subject = self.ask.subjects[0].name
-            topic = self._telling(self.ask.relations[0]).topic.format(s=subject, o=subject)
+            topic = self.tell.telling(self.ask.relations[0]).topic.format(s=subject, o=subject)
             shape = self.words.no_record_then if self.ask.time else self.words.no_record
             text = shape.format(topic=topic, when=self.ask.time.on if self.ask.time else "")
         elif self.ask.form == "events":
@@ -410,17 +336,9 @@ class _Answer:
         return Reply(self._sentences([text]), False, 0.9)
 
     def _taken_back(self, claim: KnownClaim, part: Held) -> Reply:
-        topic = self._telling(part.relation).topic.format(s=part.subject.name, o=part.subject.name)
+        topic = self.tell.telling(part.relation).topic.format(s=part.subject.name, o=part.subject.name)
         who = claim.by.name if claim.by else part.subject.name
         return Reply(self._sentences([self.words.taken_back.format(who=who, topic=topic)]), False, 0.6)
-
-    def _telling(self, relation: Relation) -> Telling:
-        return relation.telling[self.ask.language]
-
-    def _is_single(self, relation: Relation) -> bool:
-        return any(
-            word.name == relation.predicate and word.values != "many" for word in self.turn.vocabulary.predicates
-        )
 
     def _sentences(self, parts: Sequence[str]) -> str:
         unique = [_capital(part.strip().rstrip("。.")) for part in dict.fromkeys(parts) if part.strip()]

@@ -11,8 +11,9 @@ from brain.names import fold, words
 _ASKING = table(
     """
     happen happened do did done up promise promised promises commit committed commitment commitments plan plans planned
-    planning task tasks todo todos reminder reminders appointment appointments upcoming due owe owes owed need needs have
-    has going supposed agenda schedule scheduled obligation obligations open pending make made outstanding anything list
+    planning task tasks todo todos reminder reminders appointment appointments upcoming due owe owes owed need needs
+    have has going supposed agenda schedule scheduled obligation obligations open pending make made outstanding anything
+    list
     """
 )
 
