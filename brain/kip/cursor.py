@@ -1,7 +1,8 @@
 """Cursors: opaque, authenticated, and good for one traversal only (KIP 2.0 §44.8, §87.7).
 
 A token says which family and Space it belongs to, the sequence its pages show, the query it continues, and the position
-of the last row given. It is signed, not secret.
+of the last row given. The position holds values of that row, so the token is both signed and unreadable: its content is
+masked with a stream that only its signature and the key give (a synthetic nonce; equal cursors are equal tokens).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def issue(cursor: Cursor, key: bytes) -> str:
     """The token of a continuation."""
     content = [cursor.family, cursor.space_uri, cursor.seq, cursor.identity, cursor.position]
     payload = orjson.dumps(content)
-    return base64.urlsafe_b64encode(_signature(payload, key) + payload).decode().rstrip("=")
+    signature = _signature(payload, key)
+    return base64.urlsafe_b64encode(signature + _masked(payload, signature, key)).decode().rstrip("=")
 
 
 def read(token: Json, key: bytes, *, family: Family, space_uri: str | None = None) -> Cursor:
@@ -63,7 +65,8 @@ def read(token: Json, key: bytes, *, family: Family, space_uri: str | None = Non
         raise errors.CursorInvalid("A cursor is the text that a page came with.")
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        signature, payload = raw[:_SIGNATURE], raw[_SIGNATURE:]
+        signature = raw[:_SIGNATURE]
+        payload = _masked(raw[_SIGNATURE:], signature, key)
     except (binascii.Error, ValueError) as error:
         raise errors.CursorInvalid from error
     if not hmac.compare_digest(signature, _signature(payload, key)):
@@ -93,3 +96,10 @@ def require(cursor: Cursor, identity: str) -> None:
 
 def _signature(payload: bytes, key: bytes) -> bytes:
     return hmac.new(key, _FORMAT + payload, hashlib.sha256).digest()[:_SIGNATURE]
+
+
+def _masked(content: bytes, signature: bytes, key: bytes) -> bytes:
+    """The content under the stream of its signature; the same again takes the mask off."""
+    seed = hmac.new(key, _FORMAT + b"-mask" + signature, hashlib.sha256).digest()
+    stream = hashlib.shake_256(seed).digest(len(content))
+    return bytes(byte ^ mask for byte, mask in zip(content, stream, strict=True))

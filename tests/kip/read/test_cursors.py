@@ -104,7 +104,19 @@ def test_what_was_never_given_out_is_invalid(town: Space, invented: Any) -> None
     assert town.error(f"{PEOPLE} CURSOR :cursor", n=2, cursor=invented)["code"] == "CursorInvalid"
 
 
-@pytest.mark.requirement("KI-KQL-055", "KI-ERR-065")
+@pytest.mark.requirement("KI-SEC-004", "KI-KQL-055")
+def test_a_cursor_shows_nothing_of_the_row_it_stands_behind(town: Space) -> None:
+    by_name = 'FIND(?c.name) WHERE { ?c {type: "Person"} } ORDER BY ?c.name LIMIT :n'
+    cursor = first_cursor(town, by_name)
+    raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    assert cursor == first_cursor(town, by_name)
+    for name in town.write('FIND(?p.name) WHERE { ?p {type: "Person"} }'):
+        assert name.encode() not in raw
+    assert b"kql" not in raw
+    assert b"kip:space" not in raw
+
+
+@pytest.mark.requirement("KI-KQL-055", "KI-ERR-065", "KI-SEC-004")
 def test_an_edited_cursor_is_invalid(town: Space) -> None:
     cursor = first_cursor(town)
     raw = bytearray(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
