@@ -13,6 +13,9 @@ from brain.agents.turns import DossierEntry, Ref
 Gender = Literal["female", "male"]
 
 
+_NAMED = frozenset(("Person", "Project", "Pet", "Organization"))
+
+
 @dataclass(frozen=True, slots=True)
 class Unclear:
     """A name that fits more than one known thing."""
@@ -71,6 +74,12 @@ class Cast:
             if thing.name and all(held.key != thing.key for held in things):
                 things[:] = [held for held in things if not (held.id is None and held.name == thing.name)]
                 things.append(thing)
+
+    def learn(self, *things: object) -> None:
+        """Make known what a statement has just named, so that a later sentence may speak of it."""
+        for thing in things:
+            if isinstance(thing, Thing) and thing.type in _NAMED and thing.key != self.speaker.key:
+                self.add(thing)
 
     def find(self, name: str) -> Thing | Unclear | None:
         """What a name means: a known thing, several, or nothing known.

@@ -79,6 +79,8 @@ def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
                 reading.secrets.append(number)
             else:
                 found.append(item)
+                if isinstance(item, Fact):
+                    cast.learn(item.subject, item.value)
     return found
 
 

@@ -198,7 +198,8 @@ class _Reader:
         relation = attribute.relation
         if attribute.slot == "date":
             for spot in self.clause.times[:1]:
-                said = calendar_date(spot)
+                due = spot.when("future")
+                said = due.start if relation == "deadline" and due and len(due.start) == 10 else calendar_date(spot)
                 if said is not None and tail_of(self.clause.rest) is not None:
                     yield self._fact(owner, relation, said)
             return

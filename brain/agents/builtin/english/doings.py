@@ -74,7 +74,7 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
         event = _event(clause, cast, msg)
         if event is not None:
             yield event
-    elif group.tense == "future" or _is_planned(clause):
+    elif group.tense == "future" or _is_planned(clause) or (group.must and _due(clause) is not None):
         promise = _promise(subject, clause, clause.rest, group.lemma, cast, msg)
         if promise is not None:
             yield promise
@@ -86,6 +86,8 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
 
 def _is_bound(clause: Clause) -> bool:
     """`I promise to call`, `I have to call by Friday`: a duty counts only with its day."""
+    if clause.group.must:
+        return False
     group, rest = clause.group, clause.rest
     if group.tense != "present" or len(rest) < 3 or rest[0].low != "to":
         return False
@@ -99,7 +101,9 @@ def _has_head(rest: Sequence[Token], heads: frozenset[str]) -> bool:
 
 def _is_planned(clause: Clause) -> bool:
     """`I'm flying to Rome on Friday`: a present progressive with a day to come."""
-    return clause.group.progressive and clause.group.tense == "present" and _due(clause) is not None
+    if not clause.group.progressive or clause.group.tense != "present" or _due(clause) is None:
+        return False
+    return any(spot.ahead or spot.reading[0] != spot.reading[1] for spot in clause.times)
 
 
 def _due(clause: Clause) -> When | None:
@@ -108,6 +112,13 @@ def _due(clause: Clause) -> When | None:
         if spot.role in ("at", "by", "range", "until", "since", "before") and when is not None:
             return when
     return None
+
+
+def _says_more(clause: Clause) -> bool:
+    """Whether more than a bare hour follows: `at 10`."""
+    return bool(clause.rest) and not (
+        len(clause.rest) == 2 and clause.rest[0].low == "at" and clause.rest[1].kind == "number"
+    )
 
 
 def _who(subject: Noun, cast: Cast, msg: int) -> Thing | None:
@@ -132,7 +143,8 @@ def _event(clause: Clause, cast: Cast, msg: int) -> Took | None:
     for actor in named:
         cast.mention(actor)
     head = " and ".join([*(actor.name for actor in named), *(["others"] if clause.subjects[0].sort == "we" else [])])
-    what = f"{head} {phrase_of([*clause.verbs, *clause.rest])}".strip()
+    teller = "" if any(actor.key == cast.speaker.key for actor in named) else cast.speaker.name
+    what = f"{head} {phrase_of([*clause.verbs, *clause.rest], teller=teller)}".strip()
     return Took(
         msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma
     )
@@ -207,6 +219,11 @@ def _appointment(clause: Clause, cast: Cast, msg: int) -> Owed | None:
         return Owed(msg, cast.speaker, phrase_of(rest, finite=False), cast.speaker, None, due.start)
     is_mine = subject.sort == "owned" and subject.owner is not None and subject.owner.sort == "i"
     last = subject.noun.split(" ")[-1]
-    if clause.group.lemma == "be" and is_mine and last in _APPOINTMENTS - {"birthday", "deadline"} and not clause.rest:
+    if (
+        clause.group.lemma == "be"
+        and is_mine
+        and last in _APPOINTMENTS - {"birthday", "deadline"}
+        and not _says_more(clause)
+    ):
         return Owed(msg, cast.speaker, subject.noun, cast.speaker, None, due.start)
     return None

@@ -57,7 +57,7 @@ def _frame(verbs: str, shape: str, says: str, *, sure: bool = False) -> Frame:
 
 PERSON_FRAMES: tuple[Frame, ...] = (
     # where people live and come from
-    _frame("live reside stay", "in|near? <place>", "state lives_in place", sure=True),
+    _frame("live reside", "in|near? <place>", "state lives_in place", sure=True),
     _frame("live reside", "with <person> in <place>", "state lives_in place", sure=True),
     _frame("be", "based|living|resident|located in <place>", "state lives_in place"),
     _frame("move relocate", "back? (from <place:old>)? back? over? to <place>", "start lives_in place"),

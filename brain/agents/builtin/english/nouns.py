@@ -177,22 +177,7 @@ def _owned_noun(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
         token = tokens[index]
         if token.kind != "word" or (token.is_capital and words and token.low not in ("wifi", "wi-fi", "pin", "id")):
             break
-        if token.low in (
-            "is",
-            "are",
-            "was",
-            "were",
-            "'s",
-            "and",
-            "or",
-            "will",
-            "has",
-            "had",
-            "have",
-            "who",
-            "which",
-            "that",
-        ):
+        if token.low in _ENDS_NOUN:
             break
         if (token.low in NOT_NAMES and token.low not in _KIN_WORDS) or token.low in ADVERBS:
             break
@@ -203,11 +188,12 @@ def _owned_noun(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
         index += 1
         if " ".join(words) in RELATIVES or words[-1] in RELATIVES or words[-1] in PETS:
             best = (" ".join(words), index)
-    if best:
+    if best and (best[1] == index or tokens[best[1]].low in FORMS):
         return best
     return (" ".join(words), index) if words else None
 
 
+_ENDS_NOUN = words("is are was were 's and or will has had have who which that")
 _KIN_WORDS = words("mom mum dad mother father grandma grandpa sister brother kids cats dogs")
 
 

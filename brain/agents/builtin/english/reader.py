@@ -9,6 +9,7 @@ from typing import Any
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english import attributes, doings
+from brain.agents.builtin.english.attributes import calendar_date
 from brain.agents.builtin.english.clauses import Clause, clauses_of
 from brain.agents.builtin.english.courses import Course, course_of
 from brain.agents.builtin.english.fragments import fragment
@@ -70,7 +71,7 @@ class EnglishReader:
             self.cast.mention(teller[0])
         found: list[Statement] = []
         for clause in clauses_of(opening.tokens, self.cast):
-            if not clause.aside and clause.group.tense != "unreal":
+            if not clause.aside and (clause.group.tense != "unreal" or clause.group.must):
                 found += self._of_clause(clause, scene, opening.marks)
         if "hearsay" in opening.marks:
             return [item for item in found if isinstance(item, Fact) and item.subject.key != self.cast.speaker.key]
@@ -107,10 +108,16 @@ class EnglishReader:
     def _introduced(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
         """`I'm Ana Ruiz`, `Marc is my boss`, `I have two cats named Miso and Tofu`."""
         group = clause.group
-        if group.negated or group.no_longer or group.tense not in ("present", "perfect"):
+        if group.negated or group.no_longer or group.tense not in ("present", "perfect", "past"):
             return None
-        if group.lemma == "have" or (group.lemma in ("get", "adopt") and group.tense == "perfect"):
+        if group.lemma == "have" and group.tense != "past":
             return self._pets(noun, clause, scene) or self._relatives(noun, clause, scene)
+        if group.lemma in ("get", "adopt", "buy") and group.tense != "present":
+            return self._pets(noun, clause, scene)
+        if group.lemma == "be" and clause.rest[:1] and clause.rest[0].low == "born":
+            return self._birth(noun, clause, scene, marks)
+        if group.tense == "past":
+            return None
         if group.lemma != "be" or not clause.rest or group.progressive:
             return None
         if noun.sort == "i":
@@ -148,6 +155,20 @@ class EnglishReader:
         if name.casefold() == self.cast.speaker.name.casefold():
             return []
         return [Fact(self.msg, self.cast.speaker, self.cast.speaker, "also_known_as", name, marks=marks)]
+
+    def _birth(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
+        """`I was born on 12 June 1988 in Leeds`."""
+        day = next((said for spot in clause.times if (said := calendar_date(spot))), None)
+        who = resolve(noun, self.cast, self.msg, sure=True)
+        if day is None or who is None or who[0].type not in ("Person", "Pet", None):
+            return None
+        self.cast.mention(who[0])
+        facts = [*who[1], Fact(self.msg, self.cast.speaker, who[0], "birthday", day, marks=marks)]
+        for held, end in matches("born in <place>", scene, clause.rest):
+            if tail_of(clause.rest[end:]) is not None:
+                facts += self._valued(who[0], "comes_from", held["place"], Course("holds"), marks)
+                break
+        return list(facts)
 
     def _pets(self, noun: Noun, clause: Clause, scene: Scene) -> list[Statement] | None:
         for shape in _PET_SHAPES:

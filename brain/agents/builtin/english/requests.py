@@ -38,7 +38,7 @@ def request_of(opening: Opened, scene: Scene, msg: int) -> list[Statement] | Non
         tokens = tokens[1:]
     if not tokens:
         return None
-    for reader in (_reminder, _naming, _erasure, _rule, _style):
+    for reader in (_reminder, _naming, _contact, _erasure, _rule, _style):
         found = reader(tokens, scene, msg)
         if found is not None:
             return found
@@ -77,6 +77,22 @@ def _naming(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] 
         if tail_of([token for token in tokens[end:] if token.kind != "time"]) is not None:
             return [Fact(msg, scene.cast.speaker, scene.cast.speaker, "also_known_as", name)]
     return None
+
+
+def _contact(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
+    """`You can reach me at ana@example.com`, `call me on +351 912 345 678`."""
+    rest = list(tokens[2:] if [token.low for token in tokens[:2]] == ["you", "can"] else tokens)
+    if len(rest) < 4 or rest[0].low not in _REACHING or rest[1].low != "me" or rest[2].low not in ("at", "on", "under"):
+        return None
+    me = scene.cast.speaker
+    for slot in ("email", "phone"):
+        for value, end in SLOTS[slot](scene, rest, 3):
+            if tail_of(rest[end:]) is not None:
+                return [Fact(msg, me, me, slot, value)]
+    return []
+
+
+_REACHING = frozenset(("reach", "contact", "email", "call", "text", "phone", "write"))
 
 
 def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:

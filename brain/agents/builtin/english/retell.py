@@ -11,12 +11,14 @@ _THIRD = {
     "my": "their", "me": "them", "myself": "themselves", "mine": "theirs", "am": "is", "have": "has", "our": "their",
     "us": "them", "ourselves": "themselves",
 }  # fmt: skip
+_OWN = {"my": "{}'s", "me": "{}", "mine": "{}'s", "myself": "{}"}
 _NOT_ALONE = words("and but so also then just already finally ,")
 
 
-def phrase_of(tokens: Sequence[Token], *, finite: bool = True) -> str:
+def phrase_of(tokens: Sequence[Token], *, finite: bool = True, teller: str = "") -> str:
     """The tokens as written, first-person words turned into third, times and outer joints left out.
 
+    teller  whose first person it is, when that is not the subject (`Sam sent me …`)
     finite  whether the head is a finite verb of the first person (`have bought` becomes `has bought`)
     """
     kept = [token for token in tokens if token.kind != "time"]
@@ -27,7 +29,9 @@ def phrase_of(tokens: Sequence[Token], *, finite: bool = True) -> str:
     words: list[str] = []
     for index, token in enumerate(kept):
         word = token.said if token.kind == "quote" else token.text
-        if token.low in _THIRD and (finite or token.low not in ("am", "have")):
+        if teller and token.low in _OWN:
+            word = _OWN[token.low].format(teller)
+        elif token.low in _THIRD and (finite or token.low not in ("am", "have")):
             word = _THIRD[token.low] if not (token.low == "have" and index > 1) else word
         elif (token.text.startswith("'") and token.low != "'s") or not token.text:
             word = token.low

@@ -49,9 +49,12 @@ class Verb:
 class Group:
     """A verb group.
 
-    lemma        of the main verb begin, end   where it stands in the tokens tense        unreal: would, could, might
-    and the like negated      not, never; `no_longer` for no longer, not any more agrees       whether the finite form
-    is that of a third person singular (`lives`, `is`, `has`), None when it says nothing
+    lemma       of the main verb
+    begin, end  where it stands in the tokens
+    tense       unreal: would, could, might and the like, and what "was going to" happen
+    negated     not, never (`never` too); `no_longer` for "no longer"
+    agrees      whether the finite form is that of a third person singular (`lives`, `is`), None when it shows neither
+    can, must   the modal verb before it
     """
 
     lemma: str
@@ -64,6 +67,7 @@ class Group:
     adverbs: frozenset[str] = frozenset()
     agrees: bool | None = None
     can: bool = False
+    must: bool = False
     begin: int = 0
 
 
@@ -121,7 +125,7 @@ ADVERBS = words(
     """
 )
 HEDGES = words("probably maybe perhaps possibly apparently supposedly allegedly hopefully likely almost nearly")
-_UNREAL = words("would could might may should ought")
+_UNREAL = words("would could might may should ought must")
 _BE = {"am": None, "is": True, "are": False, "was": None, "were": False, "be": None, "been": None, "being": None}
 _HAVE = {"have": False, "has": True, "had": None}
 _DO = {"do": False, "does": True, "did": None}
@@ -135,6 +139,7 @@ class _Seen:
     will: bool = False
     can: bool = False
     unreal: bool = False
+    must: bool = False
     going: bool = False
     used: bool = False
     negated: bool = False
@@ -208,7 +213,7 @@ def _helping_verb(tokens: Sequence[Token], index: int, seen: _Seen) -> int:
     elif low == "can":
         seen.can = True
     elif low in _UNREAL or (low == "'d" and is_first):
-        seen.unreal = True
+        seen.unreal, seen.must = True, low == "must"
     else:
         return 0
     return 1
@@ -272,7 +277,7 @@ def _without_main(index: int, seen: _Seen, adverbs: set[str]) -> Group | None:
 
 def _group(lemma: str, end: int, seen: _Seen, adverbs: set[str], form: Form, progressive: bool) -> Group:
     tense: Tense = "present"
-    if seen.unreal:
+    if seen.unreal or (seen.going and seen.be in ("was", "were")):
         tense = "unreal"
     elif seen.will or seen.going:
         tense = "future"
@@ -300,4 +305,5 @@ def _group(lemma: str, end: int, seen: _Seen, adverbs: set[str], form: Form, pro
         adverbs=frozenset(adverbs),
         agrees=agrees,
         can=seen.can,
+        must=seen.must,
     )

@@ -12,6 +12,7 @@ from brain.agents.builtin.when.english_rules import CLOCK, COUNT, RULES, UNIT, W
 _LENGTH = pattern(
     rf"\bfor (?:about |almost |nearly |over |more than |the (?:past|last) |at least )?{COUNT} {UNIT}(?: now)?\b"
 )
+_RECURS = pattern(r"\b(?:every|each)(?: other| single)? $")
 _LIKELY = pattern(
     r"\d|day\b|night|week|month|year|quarter|tomorrow|tmrw|morning|evening|afternoon|noon|eod|eow|\bago\b|christmas"
     r"|jan|feb|mar|apr|\bmay\b|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter|decade|hour|minute|clos"
@@ -38,7 +39,10 @@ def times_in(text: str, at: datetime) -> list[Spot]:
     """Every time expression of an English sentence, in order."""
     if not _LIKELY.search(text):
         return []
-    spots = [_with_preposition(text, spot) for spot in spots_of(text, at, RULES)]
+    found = [
+        spot for spot in spots_of(text, at, RULES) if not _RECURS.search(text[max(0, spot.start - 12) : spot.start])
+    ]
+    spots = [_with_preposition(text, spot) for spot in found]
     spots = _joined(text, spots)
     lengths = [spot for spot in _lengths(text, at) if not any(_overlap(spot, other) for other in spots)]
     return sorted([*spots, *lengths], key=lambda spot: spot.start)

@@ -120,7 +120,7 @@ def doing(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG
 
 def possession(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
     """One particular thing somebody has; `a red Tesla` is a Vehicle when its last word or make says so."""
-    if at < len(tokens) and tokens[at].low in ("a", "an", "the", "this", "two", "three"):
+    if at < len(tokens) and tokens[at].low in ("a", "an", "the", "this"):
         for words, end in thing(scene, tokens, at):
             yield Thing(words, "Vehicle" if _is_vehicle(words) else "Thing"), end
 
