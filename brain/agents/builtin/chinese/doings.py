@@ -16,6 +16,9 @@ _DEED = pattern(
     r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养)[^不没]*"
 )
 _DONE = pattern(r"了|过|完$")
+_APPOINTMENT = pattern(
+    r"^有(?:一|两)?[个场次节]?(?P<what>(?:.{0,8}(?:的))?(?:面试|会议?|考试|约会|手术|航班|课|预约|聚会|婚礼|演讲|讲座|体检))$"
+)
 _PROMISE = pattern(r"^(?:打算|计划|准备|答应|保证)")
 _IDLE = pattern(r"^(?:想|看看|试试|考虑|知道|等|睡|休息|走|是|在|有)")
 _HARD = pattern(r"你|您|我们|咱|这|那")
@@ -30,6 +33,9 @@ def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg:
         return []
     due = next((when for spot in times if (when := spot.when("future"))), None)
     ahead = any(spot.ahead for spot in times)
+    meeting = _APPOINTMENT.match(mood.text)
+    if meeting and due is not None and (ahead or any(spot.reading[0] != spot.reading[1] for spot in times)):
+        return [Owed(msg, cast.speaker, meeting["what"], subject, None, due.start)]
     if mood.planned or ahead:
         return _promise(subject, rest, mood.text, due.last if due else None, cast, msg)
     if not _DEED.match(mood.text) or not (_DONE.search(rest) or times) or len(mood.text) < 3:
@@ -45,9 +51,10 @@ def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg:
 
 
 def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, msg: int) -> list[Statement]:
-    if (due is None and not _PROMISE.match(mood_of(rest).whole)) or _IDLE.match(text) or len(text) < 2:
+    is_vow = _PROMISE.match(mood_of(rest).whole) is not None
+    if (due is None and not is_vow) or _IDLE.match(text) or len(text) < 2:
         return []
-    to = None
+    to, text = _promised_to(text.removeprefix("了"), cast) if is_vow else (None, text)
     for phrase in ("给你", "给您", "跟你", "和你"):
         if phrase in text:
             if cast.addressee is None:
@@ -56,6 +63,14 @@ def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, 
     if _HARD.search(text) or looks_secret(text):
         return []
     return [Owed(msg, cast.speaker, _retold(text), subject, to, due)]
+
+
+def _promised_to(text: str, cast: Cast) -> tuple[Thing | None, str]:
+    """`答应王芳…`: to whom, when the promise begins with a known name."""
+    for length in (4, 3, 2):
+        if cast.is_person(text[:length]) and len(text) > length:
+            return cast.person(text[:length]), text[length:]
+    return None, text
 
 
 def _retold(text: str) -> str:

@@ -29,7 +29,11 @@ _IS_KIN = pattern(rf"^是(?P<owner>.+?)的?(?P<noun>{'|'.join(sorted(CHINESE_REL
 _PET_NAMES = "|".join(sorted(CHINESE_PETS, key=len, reverse=True))
 _KEEPS = pattern(rf"^(?:养了?|有)(?:一|两|三|几|[0-9])?[只条匹个](?P<pet>{_PET_NAMES})$")
 _KEEPS_NAMED = pattern(rf"^(?:养了?|有)(?:一)?[只条匹个]名?叫(?P<name>.+?)的(?P<pet>{_PET_NAMES})$")
-_ITS_NAME = pattern(r"^(?:它)?(?:的?名字)?(?:叫做?|是)(?P<name>.+?)$")
+_HAS_KIN = pattern(
+    rf"^有(?:一|两|三|几|[0-9])?[个位](?P<noun>{'|'.join(sorted(CHINESE_RELATIVES, key=len, reverse=True))})$"
+)
+_DEADLINE = pattern(r"^的?(?:截止日期|截止时间|期限)(?:是|在)?$")
+_ITS_NAME = pattern(r"^[它他她]?(?:的?名字)?(?:叫做?|是)(?P<name>.+?)$")
 _CODE = pattern(
     r"^(?P<of>[\p{Han}\p{Latin}0-9 -]{0,16}?)的?(?P<noun>门禁码|取件码|门锁码|暗号|密码|口令)(?:是|"
     r"为)(?P<code>[\w*#-]{3,24})$"
@@ -78,8 +82,7 @@ class _Sentence:
     reader: ChineseReader
     opening: Opened
     subject: Thing | None = None
-    pet: tuple[Thing, str] | None = None
-    kin: tuple[Thing, str] | None = None
+    unnamed: tuple[Thing, str] | None = None
     found: list[Statement] = field(default_factory=list)
 
     @property
@@ -120,7 +123,8 @@ class _Sentence:
             return named
         readings = list(subjects_of(clause.text, self.cast, self.reader.msg))
         if not readings and self.subject is not None:
-            readings = [Subject(self.subject, clause.text)]
+            is_name = clause.text.startswith(("叫", "名叫", "名字"))
+            readings = [] if is_name else [Subject(self.subject, clause.text)]
         for reading in readings:
             said = self._about(reading, clause)
             if said is not None:
@@ -146,6 +150,10 @@ class _Sentence:
                 return None
             self.subject = thing
             return [*subject.facts, Fact(msg, speaker, thing, "birthday", day, marks=self.opening.marks)]
+        if _DEADLINE.match(mood.text) and clause.times and thing.type == "Project":
+            due = clause.times[0].when("future")
+            if due is not None and len(due.start) == 10:
+                return [*subject.facts, Fact(msg, speaker, thing, "deadline", due.start, marks=self.opening.marks)]
         pet = self._pet(thing, mood)
         if pet is not None:
             self.subject = thing
@@ -271,17 +279,22 @@ class _Sentence:
             return self._pet_named(thing, named["pet"], named["name"])
         kept = _KEEPS.match(mood.text)
         if kept:
-            self.pet = (thing, kept["pet"])
+            self.unnamed = (thing, kept["pet"])
+            return []
+        had = _HAS_KIN.match(mood.text)
+        if had:
+            self.unnamed = (thing, had["noun"])
             return []
         return None
 
     def _name_of_pending(self, text: str) -> list[Statement] | None:
-        if self.pet is None:
+        """`我有一个妹妹，叫小雨`: the name of whom the clause before left unnamed."""
+        if self.unnamed is None:
             return None
         match = _ITS_NAME.match(text)
-        owner, noun = self.pet
-        self.pet = None
-        return self._pet_named(owner, noun, match["name"].strip()) if match else None
+        owner, noun = self.unnamed
+        self.unnamed = None
+        return self._kin_named(Subject(None, f"叫{match['name']}", [], owner, noun)) if match else None
 
     def _is_kin(self, thing: Thing, mood: Mood) -> list[Statement] | None:
         """`小美是我妹妹`."""

@@ -123,7 +123,7 @@ def _own_name(text: str, cast: Cast) -> Any:
 
 def _phrase(text: str) -> str | None:
     """A short phrase that can be liked; verbs of eating, drinking and playing before it are part of how it is said."""
-    text = text.strip("的 ")
+    text = text.strip("的 《》“”")
     if not 1 <= len(text) <= 14 or text in _TRIVIAL or not _PLAIN.match(text) or text[0] in "你他她它这那哪":
         return None
     for verb in ("吃", "喝", "听", "看", "玩", "用", "打", "踢"):

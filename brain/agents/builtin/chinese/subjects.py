@@ -51,7 +51,7 @@ def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
         yield Subject(cast.thing(project["name"].strip(), "Project"), text[project.end() :])
     if text.startswith(("我们", "咱们", "你们", "他们", "她们", "大家", "你", "您", "它")):
         return
-    for pronoun in ("我自己", "本人", "我"):
+    for pronoun in ("我自己", "我家", "本人", "我"):
         if text.startswith(pronoun):
             yield from _of(cast.speaker, text[len(pronoun) :], cast, msg)
             return

@@ -145,6 +145,12 @@ def _year_part(match: Any, at: datetime) -> Reading | None:
     return fixed(When(start.start, end.start)) if start and end else None
 
 
+def _month_end(at: datetime) -> When | None:
+    following = whole_month(at.year, at.month + 1)
+    first = real_date(int(following.start[:4]), int(following.start[5:]), 1) if following else None
+    return shifted(first, days=-1) if first else None
+
+
 def _said_year(match: Any, at: datetime) -> Reading | None:  # noqa: ARG001 - every rule takes the moment
     year = number(match[1])
     return fixed(When(f"{year:04d}")) if year else None
@@ -191,6 +197,7 @@ _RULES: tuple[Rule, ...] = (
     (pattern(rf"{_YEAR}(?:初|底)?"), _said_year),
     (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?)第?([一二三四1-4])季度"), _quarter),
     (pattern(rf"{_RELATIVE_YEAR}(年?底|年?初|春天|夏天|秋天|冬天)?"), _year_part),
+    (pattern(r"((?:这个|本)?月底)"), lambda _, at: fixed(_month_end(at))),
     (pattern(r"(年底)"), lambda _, at: fixed(When(f"{at.year:04d}-12-31"))),
     (pattern(r"(大前天|大后天|前天|昨天|昨日|昨晚|昨夜|前晚|今天|今日|今早|今晨|今晚|明天|明日|明早|明晚|后天)"),
      lambda m, at: fixed(shifted(at.date(), days=_DAY_WORDS[m[1]]))),
