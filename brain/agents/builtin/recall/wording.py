@@ -196,7 +196,8 @@ def told(claim: KnownClaim, telling: Telling, language: Language, *, past: bool 
 def source(claim: KnownClaim, words: Wording, *, bounds: bool = True) -> str:
     """`(since 2024-03; said by Ana Ruiz on 2024-03-20)`; empty when nothing is known."""
     parts = []
-    if bounds and claim.since_text:
+    # "By" a day is when it held at the latest, which is no beginning to tell.
+    if bounds and claim.since_text and not claim.since_text.startswith("by "):
         parts.append(words.since.format(when=_plain(claim.since_text)))
     if bounds and claim.until_text:
         parts.append(words.until.format(when=_plain(claim.until_text)))
