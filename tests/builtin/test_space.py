@@ -112,6 +112,14 @@ def test_chinese_is_formed_and_answered_in_chinese(space: TestSpace) -> None:
     assert ask(space, "李明的电话是多少？").found is False
 
 
+def test_somebody_known_by_a_key_is_called_by_the_name_they_gave(space: TestSpace) -> None:
+    first = said("Hi, I'm Ana Ruiz. I love jazz. I met Tom Baker in York on 2 May 2026.")
+    space.form(MODEL, first, counterparty="user-1")
+    assert ask(space, "What does Ana like?").run.content.startswith("Ana Ruiz (user-1) likes jazz")
+    assert ask(space, "What do I like?", counterparty="user-1").found is True
+    assert space.rows('FIND(?e.attributes.summary) WHERE { ?e {type: "Event"} }') == ["Ana Ruiz met Tom Baker in York"]
+
+
 def test_promises_codes_and_kin_are_found_again(space: TestSpace) -> None:
     space.form(
         MODEL,

@@ -37,6 +37,7 @@ class Cast:
     _present: set[str] = field(default_factory=set)
     _kin: dict[tuple[str, str], Thing] = field(default_factory=dict)
     _related: dict[tuple[str, str], list[Thing]] = field(default_factory=dict)
+    _called: dict[str, str] = field(default_factory=dict)
     _gender: dict[str, Gender] = field(default_factory=dict)
     _spoken: list[tuple[int, Thing]] = field(default_factory=list)
     _sentence: int = 0
@@ -47,7 +48,14 @@ class Cast:
         cast = cls(Thing(""))
         for entry in dossier:
             thing = thing_of(entry.who)
-            cast.add(thing, entry.aliases)
+            also = [
+                claim.object.name
+                for claim in entry.claims
+                if claim.predicate == "also_known_as" and claim.subject.id == entry.who.id
+            ]
+            cast.add(thing, [*entry.aliases, *also])
+            for name in also[:1]:
+                cast.call(thing, name)
             for other in entry.look_alikes:
                 cast.add(thing_of(other))
             for claim in entry.claims:
@@ -74,6 +82,15 @@ class Cast:
             if thing.name and all(held.key != thing.key for held in things):
                 things[:] = [held for held in things if not (held.id is None and held.name == thing.name)]
                 things.append(thing)
+
+    def call(self, thing: Thing, name: str) -> None:
+        """Call somebody known by a key, `user-1`, by the name they gave."""
+        if is_key(thing.name):
+            self._called.setdefault(thing.key, name)
+
+    def called(self, thing: Thing) -> str:
+        """What to call a thing in a sentence."""
+        return self._called.get(thing.key, thing.name)
 
     def learn(self, *things: object) -> None:
         """Make known what a statement has just named, so that a later sentence may speak of it."""
@@ -175,6 +192,11 @@ class Cast:
             if gender is None or self._gender.get(person.key, gender) == gender:
                 near[person.key] = person
         return next(iter(near.values())) if len(near) == 1 else None
+
+
+def is_key(name: str) -> bool:
+    """Whether a name looks like an identifier, not like what people are called."""
+    return name.isascii() and (not name[:1].isupper() or any(char.isdigit() or char in "_@" for char in name))
 
 
 def thing_of(ref: Ref) -> Thing:

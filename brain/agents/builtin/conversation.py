@@ -81,6 +81,8 @@ def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
                 found.append(item)
                 if isinstance(item, Fact):
                     cast.learn(item.subject, item.value)
+                    if item.relation == "also_known_as" and isinstance(item.value, str):
+                        cast.call(item.subject, item.value)
     return found
 
 

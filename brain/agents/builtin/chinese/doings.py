@@ -43,7 +43,7 @@ def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg:
     if _HARD.search(mood.text):
         return []
     on = next((when for spot in times if spot.role == "at" and (when := spot.when("past"))), None)
-    what = f"{subject.name}{_retold(rest)}"
+    what = f"{cast.called(subject)}{_retold(rest)}"
     people = [thing for thing in cast.named_in(mood.text) if thing.type == "Person" and thing.key != subject.key]
     if looks_secret(what):
         return []

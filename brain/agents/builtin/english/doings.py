@@ -142,8 +142,10 @@ def _event(clause: Clause, cast: Cast, msg: int) -> Took | None:
     named = [actor for actor in actors if actor is not None]
     for actor in named:
         cast.mention(actor)
-    head = " and ".join([*(actor.name for actor in named), *(["others"] if clause.subjects[0].sort == "we" else [])])
-    teller = "" if any(actor.key == cast.speaker.key for actor in named) else cast.speaker.name
+    head = " and ".join(
+        [*(cast.called(actor) for actor in named), *(["others"] if clause.subjects[0].sort == "we" else [])]
+    )
+    teller = "" if any(actor.key == cast.speaker.key for actor in named) else cast.called(cast.speaker)
     what = f"{head} {phrase_of([*clause.verbs, *clause.rest], teller=teller)}".strip()
     return Took(
         msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.chinese import Chinese
 from brain.agents.builtin.recall.english import English
 from brain.agents.builtin.recall.evidence import Held, held_for, holders, named_value, standing_at
 from brain.agents.builtin.recall.happenings import commitments_for, events_for
+from brain.agents.builtin.recall.naming import with_given_names
 from brain.agents.builtin.recall.relations import Relation, telling_of
 from brain.agents.builtin.recall.teller import Teller
 from brain.agents.builtin.recall.wording import (
@@ -52,7 +53,7 @@ def reply_to(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> Re
 
     extra  claims read beyond the dossier
     """
-    return _Answer(ask, turn, extra).reply()
+    return _Answer(_renamed(ask, turn), with_given_names(turn), extra).reply()
 
 
 class _Answer:
@@ -357,6 +358,12 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def _renamed(ask: Ask, turn: RecallTurn) -> Ask:
+    """The question with its subjects called as the answer calls them."""
+    names = {entry.who.id: entry.who for entry in with_given_names(turn).dossier}
+    return replace(ask, subjects=tuple(names.get(ref.id, ref) for ref in ask.subjects))
+
+
 def _stem(word: str) -> str:
     plain = fold(word)
     for ending in ("ing", "ed", "es", "s"):
@@ -371,6 +378,4 @@ def _relation(name: str) -> Relation:
 
 
 def _with_relations(ask: Ask, relations: tuple[Relation, ...]) -> Ask:
-    from dataclasses import replace
-
     return replace(ask, relations=relations)

@@ -10,7 +10,7 @@ from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
-from brain.agents.turns import RecallTurn, Ref
+from brain.agents.turns import DossierEntry, RecallTurn, Ref
 from brain.names import fold, occurs
 
 Form = Literal["value", "reverse", "profile", "events", "commitments", "rules"]
@@ -99,6 +99,15 @@ def language_names(tag: str) -> tuple[str, ...]:
     return tuple(name for table in (LANGUAGES, CHINESE_LANGUAGES) for name, held in table.items() if held == tag)
 
 
+def other_names(entry: DossierEntry) -> list[str]:
+    """What an entry is also known as, by the claims about it."""
+    return [
+        claim.object.name
+        for claim in entry.claims
+        if claim.predicate == "also_known_as" and claim.subject.id == entry.who.id and claim.standing == "accepted"
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A known thing a question names, from `at` to `end` of the folded text."""
@@ -132,9 +141,9 @@ class Analysis:
         """Known things the question names; where two overlap, the longer."""
         names: dict[str, Ref] = {}
         for entry in self.turn.dossier:
-            known = [entry.who.name, *entry.aliases]
-            if entry.who.type == "Person" and " " in entry.who.name:
-                known.append(entry.who.name.split(" ")[0])
+            known = [entry.who.name, *entry.aliases, *other_names(entry)]
+            if entry.who.type == "Person":
+                known += [name.split(" ")[0] for name in known if " " in name]
             for name in known:
                 names.setdefault(fold(name), entry.who)
         for entry in self.turn.dossier:

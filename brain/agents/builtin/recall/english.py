@@ -10,7 +10,7 @@ from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
 from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, Mention
-from brain.agents.builtin.recall.relations import Relation
+from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
@@ -116,6 +116,8 @@ class English(Analysis):
             return "profile"
         if relations:
             return "value"
+        if self.spoken == "who am i":
+            return "profile"
         if self.spoken.startswith(("who is", "who are", "who was", "what is", "what are", "who's", "what's")):
             return "profile" if self._is_bare() else "value"
         return "events" if _EVENTS.search(self.spoken) else "value"
@@ -200,8 +202,6 @@ class English(Analysis):
         return None
 
     def _kin_relation(self, noun: str) -> Relation | None:
-        from brain.agents.builtin.recall.relations import RELATIONS
-
         if noun in PETS:
             return next(relation for relation in RELATIONS if relation.predicate == "has_pet")
         link = link_of(noun)

@@ -1,0 +1,45 @@
+"""People known by a key, told under the name they gave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from brain.agents.builtin.cast import is_key
+from brain.agents.builtin.recall.ask import other_names
+from brain.agents.turns import DossierEntry, KnownClaim, RecallTurn, Ref
+
+
+def with_given_names(turn: RecallTurn) -> RecallTurn:
+    """The turn with `user-1`, who said to be Ana Ruiz, called `Ana Ruiz (user-1)`; ids stay what they are."""
+    given = {
+        entry.who.id: f"{names[0]} ({entry.who.name})"
+        for entry in turn.dossier
+        if entry.who.id and is_key(entry.who.name) and (names := other_names(entry))
+    }
+    if not given:
+        return turn
+
+    def named(ref: Ref) -> Ref:
+        return replace(ref, name=given[ref.id]) if ref.id in given else ref
+
+    def claim(held: KnownClaim) -> KnownClaim:
+        return replace(
+            held,
+            subject=named(held.subject),
+            object=named(held.object),
+            by=named(held.by) if held.by else None,
+            against=tuple(map(named, held.against)),
+        )
+
+    def entry(held: DossierEntry) -> DossierEntry:
+        return replace(held, who=named(held.who), claims=tuple(map(claim, held.claims)))
+
+    return replace(
+        turn,
+        asked_by=named(turn.asked_by) if turn.asked_by else None,
+        dossier=tuple(map(entry, turn.dossier)),
+        commitments=tuple(
+            replace(known, who=named(known.who) if known.who else None, to=tuple(map(named, known.to)))
+            for known in turn.commitments
+        ),
+    )
