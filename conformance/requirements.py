@@ -1,6 +1,7 @@
-"""Compare the manifests in docs/requirements with the marks the tests carry.
+"""Compare the manifests in docs/requirements with the marks the tests carry: `… requirements [--list] [PREFIX…]`.
 
-Prints ids without a test (per area; each one with `--list`) and marks without a row; exits 1 on such a mark.
+Prints, per priority and area, rows without a test (each one with `--list`; with a prefix only ids that begin with it)
+and marks without a row; exits 1 on such a mark, and 2 when the tests cannot be collected, since then nobody knows.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ def rows(folder: Path = ROOT / "docs" / "requirements") -> dict[str, str]:
     return found
 
 
+class CollectionError(Exception):
+    """The tests could not be collected whole, so their marks say nothing."""
+
+
 def marks(folder: Path = ROOT / "tests") -> Counter[str]:
-    """How many tests carry each id, read from the marks as pytest collects them."""
+    """How many tests carry each id, read from the marks as pytest collects them; CollectionError when it cannot."""
     listing = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conformance.marks", str(folder)],
         capture_output=True,
@@ -36,6 +41,8 @@ def marks(folder: Path = ROOT / "tests") -> Counter[str]:
         cwd=ROOT,
         check=False,
     )
+    if listing.returncode != 0:
+        raise CollectionError("\n".join(listing.stdout.splitlines()[-20:]) or listing.stderr)
     found: Counter[str] = Counter()
     for line in listing.stdout.splitlines():
         if line.startswith("MARK "):
@@ -45,16 +52,23 @@ def marks(folder: Path = ROOT / "tests") -> Counter[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the comparison."""
-    known, carried = rows(), marks()
-    unknown = sorted(set(carried) - set(known))
+    prefixes = tuple(argument for argument in arguments if not argument.startswith("-")) or ("",)
+    known = {row: priority for row, priority in rows().items() if row.startswith(prefixes)}
+    try:
+        carried = marks()
+    except CollectionError as error:
+        print(f"the tests cannot be collected:\n{error}")
+        return 2
+    unknown = sorted(mark for mark in set(carried) - set(known) if mark.startswith(prefixes))
     missing = sorted(set(known) - set(carried))
     for priority in "ABC":
         total = [row for row, given in known.items() if given == priority]
         left = [row for row in missing if known[row] == priority]
         print(f"priority {priority}: {len(total) - len(left)} of {len(total)} rows have a test")
-    areas = Counter(row.rsplit("-", 1)[0] for row in missing)
-    for area, count in sorted(areas.items()):
-        print(f"  {area}: {count} without a test")
+    areas = Counter((row.rsplit("-", 1)[0], known[row]) for row in missing)
+    for area in sorted({area for area, _ in areas}):
+        counts = ", ".join(f"{areas[area, given]} {given}" for given in "ABC" if areas[area, given])
+        print(f"  {area}: {counts} without a test")
     if "--list" in arguments:
         for row in missing:
             print(f"no test: {row} ({known[row]})")

@@ -75,6 +75,15 @@ def test_scenarios_observe_the_same_each_time(vector_id: str) -> None:
     assert seen[0] == seen[1]
 
 
+@pytest.mark.requirement("KI-BELIEF-069", "KI-BELIEF-067")
+def test_a_belief_is_computed_anew_when_any_part_of_its_basis_changes() -> None:
+    vectors.load_scenarios()
+    with World() as world:
+        observed = SCENARIOS["KIP2-MEM-007"](world)
+    assert observed.step["basis_mutations_reused"] == 0
+    assert observed.state["read_mutations"] == 0
+
+
 def test_contract_cases_are_played_on_the_engine() -> None:
     start = {"asserted_at": "2026-02-01T00:00:00.000Z"}
     request = {"functional": True, "context_refs": [], "valid_at": "2026-05-01T00:00:00.000Z"}

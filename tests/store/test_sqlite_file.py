@@ -346,7 +346,7 @@ class TestDeadlinesAndFailures:
         assert failing > 15
         assert space.head() == 2
 
-    @pytest.mark.requirement("KI-TX-005")
+    @pytest.mark.requirement("KI-TX-005", "KI-ERR-056")
     def test_a_writer_waits_for_another_and_then_gives_up(self, store: SqliteStore, space: SpaceStore) -> None:
         other = store.open("demo")
         with other.transaction(), pytest.raises(errors.SerializationConflict):

@@ -43,6 +43,7 @@ class TestReceipts:
         shown = rows(space, "VERIFY RECEIPT :r", r=foreign | {"receipt_digest": digest(foreign)})
         assert shown["committed_here"] is False
 
+    @pytest.mark.requirement("KI-ERR-071")
     @pytest.mark.parametrize(
         ("value", "code"),
         [("x", "ArtifactParseError"), ("[]", "ArtifactParseError"), ({}, "ArtifactParseError"), (5, "TypeMismatch")],

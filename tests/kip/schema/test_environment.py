@@ -68,7 +68,7 @@ def test_a_local_and_an_exact_name_mean_the_same(everyday: Environment) -> None:
     assert everyday.local_name(exact) == "Person"
 
 
-@pytest.mark.requirement("KI-SCHEMA-008")
+@pytest.mark.requirement("KI-SCHEMA-008", "KI-ERR-016")
 class TestAmbiguity:
     """Two package paths that export one name."""
 
