@@ -8,6 +8,7 @@ from brain.kip.algebra import Structural
 from brain.kip.execute.bindings import Batch, EdgeValue, Row
 from brain.kip.execute.ends import End, stored
 from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.lineage import references
 from brain.store.base import Edge, EdgeScan
 
 
@@ -23,7 +24,7 @@ def structural(step: Structural, batches: Iterator[Batch], frame: Frame) -> Iter
                 fields=frozenset(ordered),
                 targets=_stored(rows, target, frame) if given_target else None,
             )
-            edges = frame.graph.edges(query)
+            edges = references(frame.graph, query)
             index = _index(edges, frame, given_source=given_source, given_target=given_target)
             made: Batch = []
             for row in rows:

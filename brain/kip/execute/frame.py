@@ -128,7 +128,11 @@ class Frame:
     def _exact_field(self, edge: EdgeValue) -> str:
         source = self.graph.element(edge.source)
         stored = source.body.get("structural", {}) if source is not None else {}
-        return next((symbol for symbol in stored if lineage_of(symbol) == edge.field), edge.field)
+        written = next((symbol for symbol in stored if lineage_of(symbol) == edge.field), None)
+        if written is not None or "/" not in edge.field:
+            return written or edge.field
+        declared = self.graph.run.environment.definitions("structural_field")
+        return next((one.symbol.ref for one in declared if one.symbol.lineage == edge.field), edge.field)
 
     def load(self, rows: Batch, accesses: Iterable[Access]) -> None:
         """Read at once every element that these accesses will look into."""
