@@ -24,7 +24,8 @@ from brain.agents.recollection import recall_turn
 from brain.agents.reference import KipReference
 from brain.agents.selfreport import SelfReport, take_report
 from brain.agents.telling import recall_text
-from brain.agents.turns import KnownClaim, RecallTurn
+from brain.agents.turns import KnownClaim, RecallTurn, Ref
+from brain.gate.facts import PERSON
 from brain.gate.gate import reader_session
 from brain.kip import ast
 from brain.kip.context import Outcome
@@ -132,11 +133,19 @@ class _Trace:
     def _speaks_of(self, claim: KnownClaim, said: str, asked: str) -> bool:
         asker = self._turn.asked_by
         subject, value = claim.subject, claim.object
-        is_about = (
-            occurs(subject.name, said) or occurs(subject.name, asked) or (asker is not None and asker.id == subject.id)
-        )
-        names_value = occurs(value.name, said) or (occurs(value.name, asked) and occurs(subject.name, said))
+        is_about = self._named(subject, said) or self._named(subject, asked) or bool(asker and asker.id == subject.id)
+        names_value = self._named(value, said) or (self._named(value, asked) and self._named(subject, said))
         return is_about and names_value
+
+    def _named(self, ref: Ref, text: str) -> bool:
+        """Whether a text names something, by its name, an alias, or a person's first name."""
+        names = [
+            ref.name,
+            *(alias for entry in self._turn.dossier if entry.who.id == ref.id for alias in entry.aliases),
+        ]
+        if ref.type == PERSON and ref.name.strip():
+            names.append(ref.name.split(maxsplit=1)[0])
+        return any(occurs(name, text) for name in names if name)
 
 
 def _failed(place: Place, reason: str) -> RecallResult:
