@@ -19,7 +19,6 @@ _MARKS = frozenset(",;:—–()-")
 _JOINS = words("and but so then or plus yet")
 _REASONS = words("because as though although whereas while")
 _ASIDES = words("when whenever if unless until after before since once where whether")
-_RELATIVE = frozenset(("who", "which", "that"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,9 @@ def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
     about = _ABOUT.match(words)
     if about:
         return Takeback(msg, speaker, about["value"])
+    said = _said_but_meant(tokens, scene, msg)
+    if said is not None:
+        return said
     meant = tuple(token.low for token in tokens[:2]) == ("i", "meant")
     body = _without_head(tokens)
     if body is None:
@@ -53,6 +56,18 @@ def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
     elif not (meant or "correction" in opening.marks or _has_not(body)):
         return None
     return _pair(body, scene, msg, meant=meant) if body else None
+
+
+def _said_but_meant(tokens: Sequence[Token], scene: Scene, msg: int) -> Takeback | None:
+    """`I said peanuts but I meant hazelnuts`."""
+    lows = [token.low for token in tokens]
+    if lows[:1] != ["i"] or lows[1:2] not in (["said"], ["wrote"], ["typed"]):
+        return None
+    for index in range(3, len(lows) - 2):
+        if lows[index : index + 2] in (["i", "meant"], ["i", "mean"]):
+            old = tokens[2 : index - 1] if lows[index - 1] in ("but", "and", ",") else tokens[2:index]
+            return _takeback(_value(tokens[index + 2 :]), _value(old), scene, msg)
+    return None
 
 
 def _without_head(tokens: Sequence[Token]) -> list[Token] | None:

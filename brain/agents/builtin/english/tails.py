@@ -53,6 +53,8 @@ def tail_of(tokens: Sequence[Token]) -> Tail | None:
             no_longer, index = True, index + (1 if low == "anymore" else 2)
         elif low == "," and (after[:1] == ["not"] or after == ["and", "not"]) and len(lows) <= index + 7:
             return Tail(no_longer, corrects=True, now=now)
+        elif low == "," and (after == ["in", "case"] or after[:1] in (["fyi"], ["btw"])):
+            return Tail(no_longer, now=now)
         elif low == "instead":
             return Tail(no_longer, now=now) if index + 1 == len(lows) else None
         elif low in _HARMLESS or low in (",", "(", ")", "-", "—", "–", ":"):

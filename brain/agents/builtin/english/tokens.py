@@ -95,8 +95,3 @@ def _words(word: str, start: int) -> list[Token]:
     if low.endswith("s'") and len(low) > 2:
         return [Token(word[:-1], low[:-1], "word", start, end - 1), Token("'", "'s", "word", end - 1, end)]
     return [Token(word, low, "word", start, end)]
-
-
-def words_of(tokens: Sequence[Token], text: str) -> str:
-    """The stretch of the sentence that the tokens cover, as written."""
-    return text[tokens[0].start : tokens[-1].end] if tokens else ""
