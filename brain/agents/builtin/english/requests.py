@@ -96,7 +96,7 @@ _REACHING = frozenset(("reach", "contact", "email", "call", "text", "phone", "wr
 
 
 def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
-    """`Please forget my old address`: a wish, recorded; `forget what I said about tea` takes a statement back."""
+    """`Please forget my old address`: a wish, recorded; `forget that` takes a statement back."""
     if tokens[0].low not in _ERASING or len(tokens) < 2:
         return None
     rest = list(tokens[1:])
@@ -107,10 +107,7 @@ def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement]
     if rest[0].low == "about" and tokens[0].low == "forget":
         rest = rest[1:]
     lows = [token.low for token in rest]
-    if not lows or (
-        tokens[0].low == "forget"
-        and lows[0] not in ("my", "what", "everything", "that", "our", "all", "the", "anything")
-    ):
+    if not lows or lows[0] not in _ERASABLE or (lows[0] == "the" and tokens[0].low != "forget"):
         return []
     for index in range(len(lows) - 1):
         if lows[index : index + 2] in (["from", "your"], ["in", "your"]):
@@ -118,6 +115,9 @@ def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement]
             break
     phrase = scene.text[rest[0].start : rest[-1].end].strip() if rest else ""
     return [Erase(msg, scene.cast.speaker, phrase)] if phrase and not looks_secret(phrase) else []
+
+
+_ERASABLE = frozenset(("my", "our", "what", "everything", "anything", "that", "all", "the"))
 
 
 def _about_memory(rest: Sequence[Token]) -> bool:
