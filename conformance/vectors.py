@@ -39,6 +39,8 @@ def run_vector(vector: Mapping[str, Any], group: str) -> CaseResult:
             observed = play(world)
     except Refused as refusal:
         return CaseResult(group, name, "failed", f"the scenario was refused: {refusal}")
+    except (LookupError, TypeError, ValueError) as error:
+        return CaseResult(group, name, "failed", f"an answer was not of the shape the scenario reads: {error!r}")
     problems = [*_failed(vector.get("assertions", ()), observed), *_failed(vector.get("postconditions", ()), observed)]
     return CaseResult(group, name, "failed" if problems else "passed", "; ".join(problems))
 

@@ -65,6 +65,16 @@ def test_what_cannot_be_played_is_not_decided_and_says_what_is_missing(tmp_path:
     assert found["KIP2-NEW-001"][0] == "not decided"
 
 
+def test_a_scenario_that_meets_another_answer_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors.load_scenarios()
+    monkeypatch.setitem(SCENARIOS, "KIP2-MEM-001", lambda world: world.element("C-1")["nothing"])
+    monkeypatch.setitem(SCENARIOS, "KIP2-MEM-013", lambda world: world.run("FIND("))
+    found = run(tmp_path, vector("KIP2-MEM-001"), vector("KIP2-MEM-013"), vector("KIP2-MEM-025"))
+    assert found["KIP2-MEM-001"][0] == found["KIP2-MEM-013"][0] == "failed"
+    assert "InvalidSyntax" in found["KIP2-MEM-013"][1]
+    assert found["KIP2-MEM-025"][0] == "passed"
+
+
 @pytest.mark.parametrize("vector_id", ["KIP2-MEM-006", "KIP2-MEM-011", "KIP2-MEM-021", "KIP2-REL-001", "KIP2-REL-014"])
 def test_scenarios_observe_the_same_each_time(vector_id: str) -> None:
     vectors.load_scenarios()
