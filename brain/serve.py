@@ -25,6 +25,9 @@ log = structlog.get_logger(__name__)
 
 _LOOPBACK = ("127.", "localhost", "::1")
 _WARM_AFTER_S = 0.3
+_SWITCH_S = 0.001
+"""How long a busy thread may keep Python to itself: a slow query must not hold up every step of everybody's answer."""
+
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -113,6 +116,7 @@ def address_of(listener: socket.socket) -> str:
 def serve(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT, then finish what was begun; 0, or 1 when it cannot start."""
     logs.configure(settings.log_level)
+    sys.setswitchinterval(_SWITCH_S)
     try:
         listener = bind(settings)
     except OSError as fault:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any, TypeVar
 
 import cbor2
@@ -76,10 +77,14 @@ def decoded(body: bytes, kind: str, *, takes_bytes: bool = False) -> Any:
     raises  InvalidInput
     """
     if _CBOR in kind:
+        stream = BytesIO(body)
         try:
-            return _Checked(len(body), takes_bytes=takes_bytes).value(cbor2.loads(body))
+            value = cbor2.load(stream)
         except (cbor2.CBORDecodeError, ValueError, RecursionError) as failure:
             raise InvalidInput("parse CBOR error: the body is not CBOR") from failure
+        if stream.read(1):
+            raise InvalidInput("parse CBOR error: the body holds more than one value")
+        return _Checked(len(body), takes_bytes=takes_bytes).value(value)
     is_json = _JSON in kind or not kind.strip()
     try:
         value = orjson.loads(body)

@@ -90,7 +90,7 @@ async def test_bad_input_is_refused_in_plain_words_and_changes_nothing(tmp_path:
         assert after == before
 
 
-@pytest.mark.requirement("BR-SPACE-002", "BR-SPACE-003", "BR-EP-020")
+@pytest.mark.requirement("BR-SPACE-002", "BR-SPACE-003")
 async def test_a_space_that_is_not_there_is_told_before_the_body_is_read(tmp_path: Path) -> None:
     async with opened(tmp_path) as door:
         for space, status in {"nosuch": 404, "A": 400, "a-b": 400, "x" * 65: 400, "..": 404}.items():

@@ -178,7 +178,7 @@ async def test_a_full_service_is_503(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement(
-    "BR-EP-005", "BR-EP-007", "BR-EP-012", "BR-RECALL-012", "BR-RECALL-013", "BR-RECALL-020", "BR-FORM-046"
+    "BR-EP-005", "BR-EP-006", "BR-EP-007", "BR-RECALL-012", "BR-RECALL-013", "BR-RECALL-020", "BR-FORM-046"
 )
 async def test_what_was_said_is_answered_with_its_citation_and_the_name_of_the_model(tmp_path: Path) -> None:
     async with opened(tmp_path) as door:
