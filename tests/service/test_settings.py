@@ -1,0 +1,136 @@
+"""Settings: one table, flags over environment over file over defaults, mistakes named without their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brain.__main__ import main
+from brain.app import build
+from brain.settings import OFFLINE_MODEL, Settings, SettingsError, load_settings
+from tests.service.world import settings_for
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+EXAMPLES: dict[str, tuple[str, str, str, object]] = {
+    "listen_addr": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:3"),
+    "local_db_path": ("a", "b", "c", Path("c")),
+    "storage": ("local", "memory", "local", "local"),
+    "sqlite_durability": ("full", "normal", "full", "full"),
+    "memory_attribution": ("named", "open", "speaker", "speaker"),
+    "work_queue": ("embedded", "embedded", "embedded", "embedded"),
+    "log_level": ("debug", "warning", "error", "error"),
+    "space_packages": ("general", "", "everyday,general", ("everyday", "general")),
+    "cors_origins": ("*", "", "https://a.test, https://b.test", ("https://a.test", "https://b.test")),
+    "model_api_key": ("k1", "k2", "k3", "k3"),
+    "model_family": ("openai", "google", "xai", "xai"),
+    "model_name": ("a", "b", "c", "c"),
+    "model_api_base": ("http://a", "http://b", "http://c", "http://c"),
+}
+
+
+@pytest.mark.requirement("BR-CONF-001", "BR-CONF-037")
+@pytest.mark.parametrize("name", list(Settings.model_fields))
+def test_flags_win_over_environment_over_file_over_defaults(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_file, in_environment, as_flag, expected = EXAMPLES.get(name, ("2000", "3000", "4000", 4000))
+
+    def value(**flags: str) -> object:
+        found = getattr(load_settings(**flags), name)
+        return found.get_secret_value() if hasattr(found, "get_secret_value") else found
+
+    default = value()
+    (tmp_path / ".env").write_text(f"{name.upper()}={in_file}\n")
+    from_file = value()
+    monkeypatch.setenv(name.upper(), in_environment)
+    from_environment = value()
+    assert value(**{name: as_flag}) == expected
+    assert name == "work_queue" or from_file != from_environment
+    assert default == Settings.model_fields[name].default or name == "model_api_key"
+
+
+@pytest.mark.requirement("BR-CONF-018")
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("LISTEN_ADDR", "nowhere", "LISTEN_ADDR"),
+        ("LISTEN_ADDR", "127.0.0.1:70000", "LISTEN_ADDR"),
+        ("STORAGE", "s3-do-not-tell", "STORAGE"),
+        ("LEASE_TTL_MS", "do-not-tell", "LEASE_TTL_MS"),
+        ("HTTP_MAX_CONCURRENCY", "-1", "HTTP_MAX_CONCURRENCY"),
+        ("MODEL_APIKEY", "sk-do-not-tell", "MODEL_API_KEY"),
+        ("LISTEN_ADRR", "do-not-tell", "LISTEN_ADDR"),
+        ("SPACE_PACKAGE", "do-not-tell", "SPACE_PACKAGES"),
+    ],
+)
+def test_a_mistake_stops_the_start_with_its_name_and_without_its_value(
+    variable: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert main(["serve"]) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert value not in said
+    assert "do-not-tell" not in said
+
+
+@pytest.mark.requirement("BR-CONF-018")
+def test_a_name_in_the_file_that_is_no_setting_stops_the_start(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("SOMETHING_ELSE=sk-do-not-tell\n")
+    with pytest.raises(SettingsError, match="SOMETHING_ELSE is no setting") as told:
+        load_settings()
+    assert "do-not-tell" not in str(told.value)
+
+
+@pytest.mark.requirement("BR-CONF-018")
+def test_other_programs_variables_are_let_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MODEL_PATH", "HTTP_PROXY", "LOGLEVEL", "STORAGE_DRIVER", "WORKER", "MODEL_X"):
+        monkeypatch.setenv(name, "x")
+    load_settings()
+
+
+@pytest.mark.requirement("BR-CONF-018")
+@pytest.mark.parametrize("missing", ["model_name", "model_family"])
+def test_a_key_without_a_model_is_a_contradiction(missing: str) -> None:
+    with pytest.raises(SettingsError, match="MODEL_API_KEY"):
+        load_settings(model_api_key="sk-do-not-tell", **{missing: " "})
+
+
+@pytest.mark.requirement("BR-CONF-018")
+def test_a_package_that_does_not_exist_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"SPACE_PACKAGES: .*nonsense"):
+        build(settings_for(tmp_path, space_packages=("general", "nonsense")))
+
+
+@pytest.mark.requirement("BR-CONF-006", "BR-CONF-036")
+def test_without_a_key_the_built_in_model_answers_and_with_one_the_named(tmp_path: Path) -> None:
+    assert build(settings_for(tmp_path)).model.name == OFFLINE_MODEL
+    settings = settings_for(tmp_path, model_api_key="k")
+    assert build(settings).model.name == "anthropic/deepseek-v4-pro"
+    assert settings.model_api_base == "https://api.deepseek.com/anthropic"
+
+
+@pytest.mark.requirement("BR-CONF-038")
+def test_a_concurrency_of_nothing_counts_as_one(tmp_path: Path) -> None:
+    application = build(settings_for(tmp_path, llm_max_concurrency=0, http_max_concurrency=0))
+    with application.http.state.model_budget.place() as has_place:
+        assert has_place
+
+
+@pytest.mark.requirement("BR-CONF-002")
+@pytest.mark.parametrize(
+    ("address", "host", "port"),
+    [("127.0.0.1:8042", "127.0.0.1", 8042), ("[::1]:80", "::1", 80), ("localhost:0", "localhost", 0)],
+)
+def test_an_address_is_host_and_port(address: str, host: str, port: int) -> None:
+    settings = load_settings(listen_addr=address)
+    assert (settings.host, settings.port) == (host, port)
+    assert load_settings().listen_addr == "127.0.0.1:8042"
