@@ -101,7 +101,9 @@ async def test_logs_are_json_lines_that_follow_a_request_into_its_pass_and_hold_
                 headers={"x-request-id": f"follow-{len(text)}"},
             )
         await client.post("/v1/home/recall", json={"query": SECRET}, headers={"x-request-id": "ask-1"})
-        await until(lambda: home.statuses() == ["completed", "submitted", "submitted"])
+        # "submitted" is also how an input begins, so the log says when all three passes have ended.
+        await until(lambda: log_lines.getvalue().count('"pass_ended"') == 3)
+        assert home.statuses() == ["completed", "submitted", "submitted"]
     lines = parsed(log_lines)
     assert SECRET not in log_lines.getvalue()
     ended = {line["request_id"]: line for line in lines if line["event"] == "pass_ended"}
