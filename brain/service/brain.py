@@ -114,7 +114,8 @@ class Brain:
 
     async def check_space(self, space_id: str) -> None:
         """SpaceNotFound or InvalidInput unless the Space is there."""
-        await self._in_thread(lambda: self._spaces.get(space_id))
+        if not self._spaces.is_open(space_id):
+            await self._in_thread(lambda: self._spaces.get(space_id))
 
     async def space_info(self, space_id: str) -> dict[str, Any]:
         """A Space's figures."""

@@ -176,6 +176,10 @@ class Spaces:
         finally:
             store.close()
 
+    def is_open(self, space_id: str) -> bool:
+        """Whether the Space is open here just now; costs nothing."""
+        return space_id in self._open
+
     def all_ids(self) -> list[str]:
         """Every Space of the deployment, open or not."""
         return sorted(self._store.spaces())
