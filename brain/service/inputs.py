@@ -74,6 +74,14 @@ class ContextInput(_Input):
     def _not_blank(cls, value: str | None) -> str | None:
         return (value or "").strip() or None
 
+    @field_validator("counterparty", "agent")
+    @classmethod
+    def _not_reserved(cls, value: str | None) -> str | None:
+        # `$self` is the Brain: whoever could speak under it would put words into the Brain's own mouth.
+        if value is not None and value.strip().startswith("$"):
+            raise ValueError("keys that begin with $ are reserved")
+        return value
+
 
 _Context = Annotated[ContextInput, BeforeValidator(_absent_is_empty)]
 

@@ -52,6 +52,11 @@ REFUSED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ),
     ("deep nesting", "probe", {"content": b"[" * 5000 + b"]" * 5000, "headers": _JSON}, 400, ""),
     ("blank query", "recall", {"json": {"query": "  "}}, 400, "query"),
+    *(
+        (f"{side} {key}", "formation", {"json": {"messages": [_ONE], "context": {side: key}}}, 400, "reserved")
+        for side in ("counterparty", "agent")
+        for key in ("$self", " $self", "$system")
+    ),
     ("no query", "recall_structured", {"json": {}}, 400, "missing field `query`"),
     ("blank probe", "probe", {"json": {"query": ""}}, 400, "query"),
     ("budget of zero", "recall", {"json": {"query": "x", "budget": {"max_tokens": 0}}}, 400, "budget"),
