@@ -159,7 +159,7 @@ def provider_settings(url: str, key: str = "sk-test") -> dict[str, Any]:
 
 @pytest.mark.requirement("BR-LIFE-009", "BR-FORM-034")
 @pytest.mark.parametrize(
-    ("answer_s", "grace_ms", "left"), [(1.0, 10_000, ["completed", "submitted"]), (8.0, 400, ["submitted"] * 2)]
+    ("answer_s", "grace_ms", "left"), [(1.0, 10_000, ["completed", "submitted"]), (24.0, 400, ["submitted"] * 2)]
 )
 def test_sigterm_while_a_provider_thinks_ends_in_time_and_what_is_left_is_formed_by_the_next(
     tmp_path: Path, answer_s: float, grace_ms: int, left: list[str]
@@ -174,7 +174,8 @@ def test_sigterm_while_a_provider_thinks_ends_in_time_and_what_is_left_is_formed
             wait_for(lambda: provider.asked, 30)
             begun = time.monotonic()
             assert server.stop() == 0
-            assert time.monotonic() - begun < min(answer_s, grace_ms / 1000) + 4
+            # A busy machine needs seconds to end a process; whoever waited for the slow answer would need far more.
+            assert time.monotonic() - begun < min(answer_s, grace_ms / 1000) + 15
             assert lines_of(server)[-1]["event"] == "stopped"
         home = look(folder)
         assert home.statuses() == left
