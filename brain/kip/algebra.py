@@ -262,12 +262,11 @@ class Structural(Step):
 
 @dataclass(frozen=True, slots=True)
 class Search(Step):
-    """Best hits of a keyword search (§43.8); `retrieval` is a hidden variable for `{score, mode}`."""
+    """Best hits of a search (§43.8); `retrieval` is a hidden variable for `{score, mode}`."""
 
     variable: str
     retrieval: str
     query: SearchQuery
-    mode: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brain.kip.context import Limits, Session
+
+if TYPE_CHECKING:
+    from brain.store.embedding import Embedder
 
 CONFORMANCE_LEVEL = "KIP-Core"
 
@@ -49,7 +52,7 @@ REGISTRY: Mapping[str, Capability] = {
     "exposure_log": _off("What a recall showed or used is not logged."),
     "filtered_delivery": _off("CHANGES gives whole envelopes."),
     "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read_history"),
-    "historical_search": _off("The search index knows the present only."),
+    "historical_search": _on("AS OF SEQ searches what was there then, as it was found then.", "read_history", "search"),
     "hybrid_search": _off("There is no embedder to combine keywords with."),
     "idempotency_retention": _on("Outcomes are kept under their idempotency key for the stated time."),
     "identity_repair": _off("A merge cannot be withdrawn."),
@@ -67,7 +70,16 @@ REGISTRY: Mapping[str, Capability] = {
     "watch_evaluation": _off("Watch conditions are kept and not evaluated."),
     "weighted_projection": _off("No policy weighs trust."),
 }
-"""The names of the registry of §67.4."""
+"""The names of the registry of §67.4, for an engine without an embedder."""
+
+WITH_EMBEDDER: Mapping[str, Capability] = {
+    "hybrid_search": _on('MODE "hybrid" fuses the rankings by words and by likeness.', "search"),
+    "search_index_freshness": _on(
+        "Words change in the transaction of the write; vectors follow, and an answer says how far they are.", "search"
+    ),
+    "semantic_search": _on('MODE "semantic" ranks by the likeness of texts.', "search"),
+}
+"""What an embedder changes in the registry."""
 
 LOCAL: Mapping[str, Capability] = {
     "belief_slot": _on("BELIEF SLOT weighs the values of one slot.", "project"),
@@ -82,15 +94,25 @@ LOCAL: Mapping[str, Capability] = {
 """Names of this engine's own; another engine may not know them."""
 
 
-def is_held(name: str) -> bool | None:
+def registry(embedder: Embedder | None) -> Mapping[str, Capability]:
+    """The registry of an engine with this embedder."""
+    return REGISTRY if embedder is None else {**REGISTRY, **WITH_EMBEDDER}
+
+
+def search_modes(embedder: Embedder | None) -> list[str]:
+    """The search modes offered."""
+    return ["keyword"] if embedder is None else ["keyword", "semantic", "hybrid"]
+
+
+def is_held(name: str, embedder: Embedder | None = None) -> bool | None:
     """Whether a capability a request requires is offered; None for a name nobody here knows."""
-    found = REGISTRY.get(name) or LOCAL.get(name)
+    found = registry(embedder).get(name) or LOCAL.get(name)
     return None if found is None else found.is_supported
 
 
-def describe(session: Session, limits: Limits) -> dict[str, dict[str, Any]]:
+def describe(session: Session, limits: Limits, embedder: Embedder | None = None) -> dict[str, dict[str, Any]]:
     """The registry's names with `supported`, `available` to this caller, `note`, and `value` where one is defined."""
-    return _shown(REGISTRY, session, values(limits))
+    return _shown(registry(embedder), session, values(limits, embedder))
 
 
 def describe_local(session: Session) -> dict[str, dict[str, Any]]:
@@ -98,11 +120,14 @@ def describe_local(session: Session) -> dict[str, dict[str, Any]]:
     return _shown(LOCAL, session, {})
 
 
-def values(limits: Limits) -> dict[str, Any]:
+def values(limits: Limits, embedder: Embedder | None = None) -> dict[str, Any]:
     """What the capabilities with a value are set to."""
+    freshness = {"mode": "synchronous"}
+    if embedder is not None:
+        freshness |= {"semantic": "eventual", "hybrid": "eventual"}
     return {
         "idempotency_retention": {"seconds": limits.idempotency_retention_ms // 1000},
-        "search_index_freshness": {"mode": "synchronous"},
+        "search_index_freshness": freshness,
     }
 
 

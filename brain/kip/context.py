@@ -17,6 +17,7 @@ from brain.times import Seq, Timestamp
 if TYPE_CHECKING:
     from brain.kip.ast import Statement
     from brain.kip.schema import Environment
+    from brain.store.embedding import Embedder
 
 OWNER_PERMISSIONS: frozenset[str] = frozenset(
     {
@@ -118,6 +119,7 @@ class Run:
                  nothing but the snapshot
     deadline_ms  monotonic milliseconds after which work stops with ExecutionTimeout; None for none
     purpose, risk  of the request's context, shown in a projection's basis
+    embedder     what a search by likeness compares with; None where none is offered
     """
 
     snapshot: Snapshot
@@ -132,6 +134,7 @@ class Run:
     deadline_ms: float | None = None
     purpose: str | None = None
     risk: str | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, slots=True)

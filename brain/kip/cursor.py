@@ -37,6 +37,7 @@ class Cursor:
 
     identity  of the query, from `identity_of`
     position  where to go on, in the family's own terms; JSON
+    ranking   what a search by likeness ranks with: the embedder's name and the revision of its vectors; None without
     """
 
     family: Family
@@ -44,11 +45,12 @@ class Cursor:
     seq: Seq
     identity: str
     position: Json
+    ranking: Json = None
 
 
 def issue(cursor: Cursor, key: bytes) -> str:
     """The token of a continuation."""
-    content = [cursor.family, cursor.space_uri, cursor.seq, cursor.identity, cursor.position]
+    content = [cursor.family, cursor.space_uri, cursor.seq, cursor.identity, cursor.position, cursor.ranking]
     payload = orjson.dumps(content)
     signature = _signature(payload, key)
     return base64.urlsafe_b64encode(signature + _masked(payload, signature, key)).decode().rstrip("=")

@@ -65,9 +65,9 @@ def _line(step: a.Step) -> str:
         case a.Structural(edge=name, source=source, text=text, fields=fields, target=target):
             planes = "" if len(fields) == 1 else f" in {len(fields)} fields"
             return f"structural ?{name} ({_term(source)}, {text}, {_term(target)}){planes}"
-        case a.Search(variable=name, query=query, mode=mode):
+        case a.Search(variable=name, query=query):
             threshold = query.threshold or None
-            return f"search ?{name} {query.kind} {shown(query.text)} mode={mode} limit={query.limit}" + _option(
+            return f"search ?{name} {query.kind} {shown(query.text)} mode={query.mode} limit={query.limit}" + _option(
                 "threshold", threshold
             )
         case a.Belief(variable=name, target=target):

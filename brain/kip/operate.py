@@ -195,6 +195,7 @@ class Operator:
             deadline_ms=self._deadline_ms,
             purpose=self.request.purpose,
             risk=self.request.risk,
+            embedder=self.engine.embedder,
         )
 
     def require_runnable(self, prepared: Prepared) -> None:

@@ -36,6 +36,7 @@ from brain.times import Clock, Seq, timestamp
 
 if TYPE_CHECKING:
     from brain.kip.library import PackageLibrary
+    from brain.store.embedding import Embedder
 
 _KEYS = ("kip.engine", "keys")
 _ENVIRONMENTS = 64
@@ -47,15 +48,26 @@ _log = structlog.get_logger(__name__)
 
 
 class Engine:
-    """The KIP engine of one Space. Thread-safe and synchronous."""
+    """The KIP engine of one Space. Thread-safe and synchronous.
+
+    embedder  offers the search modes semantic and hybrid, as far as `store.embedding.index_pending` has got with it;
+              None leaves search to words
+    """
 
     def __init__(
-        self, space: SpaceStore, library: PackageLibrary, *, clock: Clock, limits: Limits | None = None
+        self,
+        space: SpaceStore,
+        library: PackageLibrary,
+        *,
+        clock: Clock,
+        limits: Limits | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self.space = space
         self.library = library
         self.clock = clock
         self.limits = limits or Limits()
+        self.embedder = embedder
         self.space_uri = f"kip:space:{space.space_id}"
         self.cursor_key = _cursor_key(space)
         self._environments: dict[int, Environment] = {}
@@ -202,7 +214,7 @@ class Engine:
         if space_id not in (None, self.space.space_id, self.space_uri) or uri not in (None, self.space_uri):
             raise errors.NotFoundOrNotVisible("This is not the Space the request names.")
         for name, wanted in request.requires.items():
-            held = capabilities.is_held(name)
+            held = capabilities.is_held(name, self.embedder)
             if held is None or not isinstance(wanted, bool) or wanted != held:
                 raise errors.UnsupportedCapability(
                     f"The request requires {name} to be {wanted}, which is not so here.",

@@ -25,6 +25,7 @@ from brain.kip.scopes import pattern_names, visible_names
 from brain.kip.search import search_query
 from brain.store.base import Document, Json, Kind
 from brain.store.base import Scan as Conditions
+from brain.store.embedding import Embedder
 
 __all__ = ["plan_of", "plan_of_where", "show_plan"]
 
@@ -38,7 +39,7 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
     """
     binder = Binder.of(run)
     expressions = _expressions(statement.where, binder)
-    planner = _Planner(binder, expressions, _belief_request(statement, binder, run))
+    planner = _Planner(binder, expressions, _belief_request(statement, binder, run), run.embedder)
     block = planner.block(statement.where, frozenset())
     limit = None if statement.limit is None else binder.whole_number(statement.limit, "LIMIT")
     distinct = algebra.Distinct(arrange(block), visible_names(statement.where))
@@ -48,7 +49,7 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
 def plan_of_where(where: ast.Where, run: Run) -> algebra.Distinct:
     """The plan of a mutation's or an export's WHERE, whose rows are its distinct solutions."""
     binder = Binder.of(run)
-    block = _Planner(binder, _expressions(where, binder), None).block(where, frozenset())
+    block = _Planner(binder, _expressions(where, binder), None, None).block(where, frozenset())
     return algebra.Distinct(arrange(block), visible_names(where))
 
 
@@ -93,11 +94,13 @@ class _Planner:
 
     steps    of the block being read
     request  of the statement's beliefs; None where the language has none
+    embedder of the engine, which decides on the modes of a search
     """
 
     binder: Binder
     expressions: Expressions
     request: BeliefRequest | None
+    embedder: Embedder | None
     steps: list[Step] = field(default_factory=list)
 
     def block(self, where: ast.Where, before: frozenset[str]) -> algebra.Block:
@@ -207,9 +210,9 @@ class _Planner:
             raise errors.ResourceExhausted(
                 f"A SEARCH yields at most {self.binder.limits.search_limit} hits.", hint="Give a smaller LIMIT."
             )
-        query, mode = search_query(self.binder, clause, limit)
+        query = search_query(self.binder, clause, limit, self.embedder)
         name = clause.variable.name
-        self.steps.append(algebra.Search(name, self.expressions.retrievals[name], query, mode))
+        self.steps.append(algebra.Search(name, self.expressions.retrievals[name], query))
 
     def _belief(self, clause: ast.BeliefPattern, before: frozenset[str]) -> None:
         name, target = clause.variable.name, clause.target

@@ -35,7 +35,7 @@ def run_find(statement: ast.Find, run: Run) -> Answer:
     """
     continued = _continued(statement, Binder.of(run), run)
     plan = plan_of(statement, run, None if continued is None else position_from(continued.position))
-    graph = Graph(run)
+    graph = Graph(run, None if continued is None else continued.ranking)
     try:
         rows, is_cut = _page(plan, graph)
     except errors.HistoricalSearchUnavailable as error:
@@ -49,7 +49,7 @@ def run_find(statement: ast.Find, run: Run) -> Answer:
     single = len(plan.outputs) == 1
     return Answer(
         result=[row.values[0] if single else list(row.values) for row in rows],
-        next_cursor=_cursor(statement, run, plan, rows) if is_cut else None,
+        next_cursor=_cursor(statement, graph, plan, rows) if is_cut else None,
         context=_context(plan, graph),
         bound=tuple(row.bound for row in rows),
     )
@@ -94,23 +94,25 @@ def _page(plan: algebra.Project, graph: Graph) -> tuple[list[AnswerRow], bool]:
     return rows[:limit], limit is not None and len(rows) > limit
 
 
-def _cursor(statement: ast.Find, run: Run, plan: algebra.Project, rows: list[AnswerRow]) -> str:
+def _cursor(statement: ast.Find, graph: Graph, plan: algebra.Project, rows: list[AnswerRow]) -> str:
+    run = graph.run
     position = rows[-1].position if rows else plan.source.after
     identity = cursor.identity_of(statement, run.parameters)
-    return cursor.issue(Cursor("kql", run.space_uri, run.snapshot.seq, identity, position), run.cursor_key)
+    token = Cursor("kql", run.space_uri, run.snapshot.seq, identity, position, graph.ranking)
+    return cursor.issue(token, run.cursor_key)
 
 
 def _context(plan: algebra.Project, graph: Graph) -> dict[str, Any]:
-    """What the result says of the projections and searches in it (§50)."""
+    """What the result says of the projections in it, and of its search that is the furthest behind (§50)."""
     context: dict[str, Any] = {}
     steps = list(_steps(plan.block))
     request = next((step.request for step in steps if isinstance(step, _BELIEFS)), None)
     if request is not None:
         basis = _basis(request, graph)
         context |= {"epistemic_policy": basis["policy"], "valid_at": request.valid_at, "basis": basis}
-    mode = next((step.mode for step in steps if isinstance(step, algebra.Search)), None)
-    if mode is not None:
-        context["search"] = search_context(graph.run, mode)
+    searches = [search_context(graph.run, step.query) for step in steps if isinstance(step, algebra.Search)]
+    if searches:
+        context["search"] = min(searches, key=lambda shown: shown["index_seq"])
     return context
 
 

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from brain import errors
 from brain.kip import ast
+from brain.kip.capabilities import search_modes
 from brain.kip.context import Run
 from brain.kip.resolve import Binder, shown
 from brain.kip.values import is_number
-from brain.store.base import Kind, SearchQuery
+from brain.store.base import Json, Kind, Likeness, SearchMode, SearchQuery
+from brain.store.embedding import Embedder, EmbeddingFailure, vectors_of
+from brain.times import Seq
 
-DEFAULT_MODE = "keyword"
+DEFAULT_MODE = SearchMode.KEYWORD
 """The mode of a search that names none."""
 
-KNOWN_MODES = frozenset({"hybrid", "keyword", "semantic"})
-OFFERED_MODES = frozenset({"keyword"})
+_SCORES = {
+    SearchMode.KEYWORD: "bm25_relevance_0_to_1_ordinal",
+    SearchMode.SEMANTIC: "cosine_0_to_1_ordinal",
+    SearchMode.HYBRID: "reciprocal_rank_share_0_to_1_ordinal",
+}
 
 
-def search_query(binder: Binder, node: ast.SearchPattern | ast.Search, limit: int) -> tuple[SearchQuery, str]:
-    """The store's query and the mode it runs in.
+def search_query(
+    binder: Binder, node: ast.SearchPattern | ast.Search, limit: int, embedder: Embedder | None
+) -> SearchQuery:
+    """The store's query; what it compares with is added by `with_likeness`, when it is run.
 
     raises  ConstraintViolation for a word that is no mode and a threshold outside 0 to 1, SearchModeUnsupported for a
             mode not offered, TypeMismatch for a wrong type, SchemaSymbolNotFound and SchemaSymbolAmbiguous
@@ -29,24 +38,25 @@ def search_query(binder: Binder, node: ast.SearchPattern | ast.Search, limit: in
         lineages = binder.symbol("concept_type", binder.text(node.type, "WITH TYPE")).lineages
     elif node.predicate is not None:
         lineages = binder.symbol("predicate", binder.text(node.predicate, "WITH PREDICATE")).lineages
-    mode = search_mode(binder, node.mode)
+    mode = search_mode(binder, node.mode, embedder)
     text = binder.text(node.text, "The text of a SEARCH")
-    query = SearchQuery(Kind(node.kind.lower()), text, lineages, limit, threshold(binder, node.threshold))
-    return query, mode
+    return SearchQuery(Kind(node.kind.lower()), text, lineages, limit, threshold(binder, node.threshold), mode)
 
 
-def search_mode(binder: Binder, node: ast.Scalar | None) -> str:
+def search_mode(binder: Binder, node: ast.Scalar | None, embedder: Embedder | None) -> SearchMode:
     """The mode to search in."""
     if node is None:
         return DEFAULT_MODE
-    mode = binder.text(node, "MODE")
-    if mode not in KNOWN_MODES:
+    asked = binder.text(node, "MODE")
+    offered = search_modes(embedder)
+    if asked not in list(SearchMode):
         raise errors.ConstraintViolation(
-            f"{shown(mode)} is no search mode.", hint='Use MODE "keyword", or leave MODE out.'
+            f"{shown(asked)} is no search mode.",
+            hint=f"Use MODE {' or '.join(map(shown, offered))}, or leave MODE out.",
         )
-    if mode not in OFFERED_MODES:
-        raise errors.SearchModeUnsupported(f"MODE {shown(mode)} is not offered here.")
-    return mode
+    if asked not in offered:
+        raise errors.SearchModeUnsupported(f"MODE {shown(asked)} is not offered here.")
+    return SearchMode(asked)
 
 
 def threshold(binder: Binder, node: ast.Scalar | None) -> float:
@@ -61,12 +71,60 @@ def threshold(binder: Binder, node: ast.Scalar | None) -> float:
     return float(value)
 
 
-def search_context(run: Run, mode: str) -> dict[str, Any]:
-    """What a result says of the search in it (§66.5): our index is written in the same transaction as the elements."""
-    return {
-        "mode": mode,
+def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQuery:
+    """The query with what it compares with, when its mode needs that.
+
+    ranking  of the cursor that goes on, from `ranking_of`: all pages of a traversal show one ranking
+    raises   SearchIndexUnavailable when there are no vectors yet or none of the words searched for, CursorExpired when
+             vectors are no more those of the ranking
+    """
+    if query.mode is SearchMode.KEYWORD:
+        return query
+    embedder = run.embedder
+    assert embedder is not None  # noqa: S101 - the modes that need one are offered only with one
+    fresh = run.snapshot.freshness(embedder.name, query.kind)
+    if fresh.is_empty and fresh.pending:
+        raise errors.SearchIndexUnavailable(f"None of the {fresh.pending} texts has its vector yet.")
+    name, revision = (embedder.name, fresh.revision) if ranking is None else ranking
+    if name != embedder.name:
+        raise errors.CursorExpired(
+            "The embedder changed since this cursor was issued, and the ranking with it.",
+            hint="Start the search again without a cursor.",
+        )
+    vector: list[float] = []
+    if query.text.strip():
+        try:
+            [vector] = vectors_of(embedder, [query.text])
+        except EmbeddingFailure as failure:
+            raise errors.SearchIndexUnavailable(
+                "The embedder gave no vector for the words searched for.", details={"reason": failure.reason}
+            ) from failure
+    return replace(query, likeness=Likeness(name, tuple(vector), revision))
+
+
+def ranking_of(query: SearchQuery) -> Json:
+    """What a cursor keeps of a search that was run; None when its ranking cannot change."""
+    return None if query.likeness is None else [query.likeness.embedder, query.likeness.revision]
+
+
+def search_context(run: Run, query: SearchQuery, *, head: Seq | None = None) -> dict[str, Any]:
+    """What a result says of the search in it (§66.5): words are indexed with the write, vectors follow.
+
+    head  where the Space stands, when the run looks back
+    """
+    context: dict[str, Any] = {
+        "mode": query.mode.value,
         "index_seq": run.snapshot.seq,
-        "current_space_seq": run.snapshot.seq,
+        "current_space_seq": run.snapshot.seq if head is None else head,
         "consistency": "synchronous",
-        "score_semantics": "bm25_relevance_0_to_1_ordinal",
+        "score_semantics": _SCORES[query.mode],
     }
+    if query.mode is not SearchMode.KEYWORD and run.embedder is not None:
+        fresh = run.snapshot.freshness(run.embedder.name, query.kind)
+        context |= {
+            "index_seq": fresh.index_seq,
+            "consistency": "eventual",
+            "pending": fresh.pending,
+            "embedder": {"name": run.embedder.name, "likeness": run.embedder.likeness},
+        }
+    return context

@@ -11,6 +11,7 @@ from brain.kip.belief.policies import all_policies, policy_named
 from brain.kip.context import Answer, Run
 from brain.kip.describe.pages import list_page
 from brain.kip.resolve import Binder
+from brain.kip.search import DEFAULT_MODE
 from brain.store.base import Document
 
 VERSION = "2.0"
@@ -47,7 +48,7 @@ def describe_protocol(_statement: ast.Describe, run: Run) -> Answer:
 
 def describe_capabilities(_statement: ast.Describe, run: Run) -> Answer:
     """DESCRIBE CAPABILITIES: every registry name with supported, available and its value; local names stand apart."""
-    registry = capabilities.describe(run.session, run.limits)
+    registry = capabilities.describe(run.session, run.limits, run.embedder)
     return Answer(
         {
             "kip": VERSION,
@@ -59,11 +60,18 @@ def describe_capabilities(_statement: ast.Describe, run: Run) -> Answer:
             "unsupported": {name: entry["note"] for name, entry in registry.items() if not entry["supported"]},
             "engine_local": capabilities.describe_local(run.session),
             "limits": limits_of(run),
-            "search": {"modes": ["keyword"], "default_mode": "keyword"},
+            "search": _search(run),
             "projection": {"policies": [policy.id for policy in all_policies()]},
             "profiles": [entry.package.ref for entry in run.environment.packages],
         }
     )
+
+
+def _search(run: Run) -> Document:
+    shown: dict[str, Any] = {"modes": capabilities.search_modes(run.embedder), "default_mode": DEFAULT_MODE.value}
+    if run.embedder is not None:
+        shown["embedder"] = {"name": run.embedder.name, "likeness": run.embedder.likeness}
+    return shown
 
 
 def describe_space(statement: ast.Describe, run: Run) -> Answer:

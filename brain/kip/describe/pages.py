@@ -10,7 +10,7 @@ from brain.kip.context import Answer, Run
 from brain.kip.cursor import Cursor, Family
 from brain.kip.describe.sight import run_at
 from brain.kip.resolve import Binder
-from brain.store.base import Document
+from brain.store.base import Document, Json
 from brain.times import Seq
 
 
@@ -21,16 +21,19 @@ class Traversal:
     identity  of the query, so that a cursor goes on with no other
     after     where the walk stopped: a count of rows or the last sequence, as its family counts
     seq       the sequence the walk is pinned to
+    ranking   of a search by likeness, as in `Cursor`
     """
 
     family: Family
     identity: str
     after: int
     seq: Seq
+    ranking: Json = None
 
     def cursor(self, run: Run, after: int) -> str:
         """The token that goes on after `after`."""
-        return cursor.issue(Cursor(self.family, run.space_uri, self.seq, self.identity, after), run.cursor_key)
+        token = Cursor(self.family, run.space_uri, self.seq, self.identity, after, self.ranking)
+        return cursor.issue(token, run.cursor_key)
 
 
 def traversal(run: Run, family: Family, statement: ast.List | ast.History | ast.Search) -> Traversal:
@@ -43,7 +46,7 @@ def traversal(run: Run, family: Family, statement: ast.List | ast.History | ast.
         return Traversal(family, identity, 0, run.snapshot.seq)
     found = read_token(run, family, statement.cursor)
     cursor.require(found, identity)
-    return Traversal(family, identity, int(found.position), found.seq)
+    return Traversal(family, identity, int(found.position), found.seq, found.ranking)
 
 
 def read_token(run: Run, family: Family, node: ast.Scalar) -> Cursor:

@@ -152,7 +152,7 @@ def _contents(run: Run, *, is_full: bool) -> Document:
 
 
 def _capabilities(run: Run) -> Document:
-    registry = capabilities.describe(run.session, run.limits)
+    registry = capabilities.describe(run.session, run.limits, run.embedder)
     return {
         "available": [name for name, entry in registry.items() if entry["available"]],
         "memory_interface": registry["memory_interface"],

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from brain import errors
 from brain.kip import ast
 from brain.kip.context import Answer, Run
-from brain.kip.describe.pages import page_limit, traversal
+from brain.kip.describe.pages import Traversal, page_limit, traversal
+from brain.kip.describe.sight import run_at, seq_of
 from brain.kip.govern import permit
 from brain.kip.paths import view
 from brain.kip.resolve import Binder
-from brain.kip.search import search_query
+from brain.kip.search import ranking_of, search_context, search_query, with_likeness
 from brain.store import rows
-from brain.store.base import Document, Element, Hit
+from brain.store.base import Document, Element, Hit, SearchMode
+from brain.times import Seq
 
 SNIPPET = 240
 """Most characters of text a hit shows."""
@@ -34,34 +35,34 @@ CAVEAT = "A hit is a place to look, its score says nothing of truth, and no hit 
 def search(statement: ast.Search, run: Run) -> Answer:
     """`{hits, exhaustive, search_context, caveat}`; a hit is `{id, kind, retrieval, snippet, element}`.
 
-    Hits come by falling score, equal scores by id; `exhaustive` is false when a further page follows. A cursor holds as
-    long as nothing is committed in between, for the index knows the present only.
+    Hits come by falling score, equal scores by id; `exhaustive` is false when a further page follows, which shows the
+    same sequence and ranks with the same vectors.
 
-    raises  HistoricalSearchUnavailable for AS OF; CursorExpired when the Space moved on between two pages; and those of
-            `search_query`
+    raises  HistoricalSnapshotUnavailable for a sequence that was never reached, CursorExpired when the ranking of an
+            earlier page is no more, and those of `search_query` and `with_likeness`
     """
     permit(run.session, "search")
-    if statement.as_of is not None:
-        raise errors.HistoricalSearchUnavailable("The search index knows the present only; leave AS OF SEQ out.")
-    binder = Binder.of(run)
-    limit = page_limit(run, statement.limit)
     walk = traversal(run, "search", statement)
-    if walk.seq != run.snapshot.seq:
-        raise errors.CursorExpired(
-            "The Space changed since this cursor was issued, and its ranking with it.",
-            hint="Start the search again without a cursor.",
-            details={"family": "search", "issued_seq": walk.seq, "current_space_seq": run.snapshot.seq},
-        )
+    if statement.cursor is None and statement.as_of is not None:
+        walk = replace(walk, seq=seq_of(run, statement.as_of))
+    with run_at(run, walk.seq, is_continued=statement.cursor is not None) as pinned:
+        return _page(statement, pinned, walk, head=run.snapshot.seq)
+
+
+def _page(statement: ast.Search, run: Run, walk: Traversal, head: Seq) -> Answer:
+    limit = page_limit(run, statement.limit)
     wanted = min(walk.after + limit + 1, run.limits.search_limit + 1)
-    query, mode = search_query(binder, statement, wanted)
+    query = search_query(Binder.of(run), statement, wanted, run.embedder)
+    query = with_likeness(query, run, walk.ranking)
     found = run.snapshot.search(query) if limit else []
     here = found[walk.after : walk.after + limit]
     cut = len(found) > walk.after + limit
     elements = run.snapshot.elements([hit.id for hit in here])
-    context = _context(run, mode)
+    context = search_context(run, query, head=head)
+    walk = replace(walk, ranking=ranking_of(query))
     return Answer(
         {
-            "hits": [_hit(run, hit, elements[hit.id], mode) for hit in here if hit.id in elements],
+            "hits": [_hit(run, hit, elements[hit.id], query.mode) for hit in here if hit.id in elements],
             "exhaustive": not cut,
             "search_context": {**context, "grounding": list(GROUNDING[statement.kind])},
             "caveat": CAVEAT,
@@ -71,22 +72,12 @@ def search(statement: ast.Search, run: Run) -> Answer:
     )
 
 
-def _context(run: Run, mode: str) -> dict[str, Any]:
-    return {
-        "mode": mode,
-        "index_seq": run.snapshot.seq,
-        "current_space_seq": run.snapshot.seq,
-        "consistency": "synchronous",
-        "score_semantics": "bm25_relevance_0_to_1_ordinal",
-    }
-
-
-def _hit(run: Run, hit: Hit, element: Element, mode: str) -> Document:
+def _hit(run: Run, hit: Hit, element: Element, mode: SearchMode) -> Document:
     text = " ".join(rows.text(element).split())
     return {
         "id": hit.id,
         "kind": element.kind.value,
-        "retrieval": {"mode": mode, "score": hit.score},
+        "retrieval": {"mode": mode.value, "score": hit.score},
         "snippet": text if len(text) <= SNIPPET else f"{text[: SNIPPET - 1]}…",
         "element": view(element, run.now),
     }

@@ -9,7 +9,8 @@ from functools import cached_property
 from brain import errors
 from brain.ids import is_element_id
 from brain.kip.context import Run
-from brain.store.base import Edge, EdgeScan, Element, ElementId, Hit, Scan, SearchQuery, TupleScan
+from brain.kip.search import ranking_of, with_likeness
+from brain.store.base import Edge, EdgeScan, Element, ElementId, Hit, Json, Scan, SearchQuery, TupleScan
 from brain.times import Timestamp
 
 KEPT = 20_000
@@ -30,12 +31,14 @@ class Graph:
     """One snapshot as one statement sees it.
 
     invalid_from  instants at which a projection made on the way stops being current
+    ranking       what searches by likeness rank with: the cursor's, else that of the first one that was run
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, ranking: Json = None) -> None:
         self.run = run
         self.snapshot = run.snapshot
         self.invalid_from: set[Timestamp] = set()
+        self.ranking = ranking
         self._elements: dict[ElementId, Element | None] = {}
 
     # --- what this caller sees ----------------------------------------------------------------------------------------
@@ -102,6 +105,8 @@ class Graph:
     def search(self, query: SearchQuery) -> list[Hit]:
         """Best visible hits."""
         self.check_deadline()
+        query = with_likeness(query, self.run, self.ranking)
+        self.ranking = self.ranking or ranking_of(query)
         hits = self.snapshot.search(query)
         self.load(hit.id for hit in hits)
         return [hit for hit in hits if self._elements[hit.id] is not None]

@@ -1,4 +1,4 @@
-"""Keyword search inside a query (KIP 2.0 §43.8)."""
+"""Search inside a query (KIP 2.0 §43.8)."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def search(step: Search, batches: Iterator[Batch], frame: Frame) -> Iterator[Bat
                 extended = row.copy()
                 extended[place] = hit.id
                 if extended[retrieval] is None:
-                    extended[retrieval] = Datum({"score": hit.score, "mode": step.mode})
+                    extended[retrieval] = Datum({"score": hit.score, "mode": step.query.mode.value})
                 made.append(extended)
         yield made

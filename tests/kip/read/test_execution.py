@@ -152,7 +152,7 @@ class NoPast(Watched):
         raise errors.HistoricalSearchUnavailable
 
 
-@pytest.mark.requirement("KI-KQL-056", "KI-ERR-064")
+@pytest.mark.requirement("KI-KQL-056", "KI-ERR-064", "KI-ERR-068")
 def test_a_search_that_can_no_longer_be_continued_says_so(crowd: SpaceStore) -> None:
     command = 'FIND(?p.name) WHERE { ?p SEARCH CONCEPT "place" LIMIT 10 } ORDER BY ?p.name LIMIT 1'
     with reading(crowd) as run:
