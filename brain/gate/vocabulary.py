@@ -9,6 +9,7 @@ from typing import Any
 
 from brain import errors
 from brain.kip import ast
+from brain.kip.schema.drafts import PREDICATE_MEMBERS
 
 MAX_DEFINITIONS = 8
 """DEFINE statements of one request."""
@@ -54,20 +55,6 @@ RESERVED = frozenset(
     }
 )
 """Notions of Core and of Governance, spelled as words: nothing a message says may give them a second meaning."""
-
-_PREDICATE_MEMBERS = frozenset(
-    {
-        "boolean_completeness",
-        "complete",
-        "description",
-        "functional",
-        "functional_by",
-        "object",
-        "open_world",
-        "subject",
-        "temporal_conflict",
-    }
-)
 
 
 def check_batch(statements: Sequence[ast.Statement]) -> None:
@@ -125,7 +112,7 @@ def _check_description(name: str, value: ast.DataValue | None) -> None:
 
 
 def _check_predicate(name: str, members: dict[str, ast.DataValue]) -> None:
-    unknown = sorted(set(members) - _PREDICATE_MEMBERS)
+    unknown = sorted(set(members) - PREDICATE_MEMBERS)
     if unknown:
         raise errors.ConstraintViolation(
             f"{name} may not state {', '.join(unknown)}.",

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from brain.kip.tokens import COMMAND_BYTES, NESTING
 from brain.store.base import Document, Element, ElementId, Json, Snapshot, Transaction
 from brain.times import Seq, Timestamp
 
@@ -95,8 +96,8 @@ class Session:
 class Limits:
     """Bounds of the engine, reported by DESCRIBE CAPABILITIES and PROTOCOL; each passing of one is a named error."""
 
-    command_bytes: int = 256 * 1024
-    nesting: int = 64
+    command_bytes: int = COMMAND_BYTES
+    nesting: int = NESTING
     operations: int = 256
     plan_elements: int = 20_000
     hops: int = 64

@@ -29,7 +29,7 @@ DRAFT_REF = f"{DRAFT_ID}@{DRAFT_VERSION}"
 
 MAX_NAME = 128
 
-_PREDICATE_MEMBERS = frozenset(
+PREDICATE_MEMBERS = frozenset(
     {
         "boolean_completeness",
         "complete",
@@ -42,6 +42,8 @@ _PREDICATE_MEMBERS = frozenset(
         "temporal_conflict",
     }
 )
+"""What a drafted Predicate may declare (§20.16)."""
+
 _TYPE_MEMBERS = frozenset({"attributes", "description"})
 _FIELD_MEMBERS = frozenset({"description", "type"})
 _ENDPOINT_MEMBERS = frozenset({"concept_types", "format", "kinds", "literal_types", "nullable"})
@@ -104,7 +106,7 @@ def check_name(name: str) -> None:
 
 
 def _predicate(name: str, definition: Mapping[str, Any], environment: Environment) -> Document:
-    _only(name, "", definition, _PREDICATE_MEMBERS)
+    _only(name, "", definition, PREDICATE_MEMBERS)
     body = dict(definition)
     for member in ("functional", "open_world", "complete", "boolean_completeness"):
         if member in body and not isinstance(body[member], bool):

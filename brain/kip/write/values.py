@@ -9,12 +9,11 @@ from typing import Any, assert_never
 from brain import errors
 from brain.ids import MAX_SAFE_INTEGER, lineage_of
 from brain.kip import ast
+from brain.kip.check_kml import UPDATE_FUNCTIONS
 from brain.kip.write.work import Broken, Draft, Workspace
 
 SKIP: Any = object()
 """What an update expression gives when it has no number to give: the key is left as it is (§59)."""
-
-_ARITIES = {"ADD": 2, "MUL": 2, "CLAMP": 3, "COALESCE": 2}
 
 
 class Values:
@@ -131,12 +130,12 @@ class Values:
 
     def _call(self, node: ast.FunctionCall) -> Any:
         name = node.name.upper()
-        if name not in _ARITIES:
+        if name not in UPDATE_FUNCTIONS:
             raise errors.InvalidSyntax(
-                f"{node.name} is no update function.", hint=f"There are {', '.join(sorted(_ARITIES))}."
+                f"{node.name} is no update function.", hint=f"There are {', '.join(sorted(UPDATE_FUNCTIONS))}."
             )
-        if len(node.arguments) != _ARITIES[name]:
-            raise errors.InvalidSyntax(f"{name} takes {_ARITIES[name]} arguments, not {len(node.arguments)}.")
+        if len(node.arguments) != UPDATE_FUNCTIONS[name]:
+            raise errors.InvalidSyntax(f"{name} takes {UPDATE_FUNCTIONS[name]} arguments, not {len(node.arguments)}.")
         operands = [self._expression(argument) for argument in node.arguments]
         if name == "COALESCE":
             return operands[1] if operands[0] is None else operands[0]
