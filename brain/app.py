@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 
 from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RecallJob, RecallResult, RunResult
 from brain.agents.model import Model
-from brain.agents.models import LateModel, model_for
+from brain.agents.models import LateModel, embedder_for, model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
@@ -85,7 +85,13 @@ def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store |
             library.resolve(name)
         except SchemaPackageUnavailable as unknown:
             raise SettingsError(f"cannot start: SPACE_PACKAGES: {unknown.message} {unknown.hint}") from None
-    return Spaces(store or store_for(settings, clock=clock), library, clock=clock, packages=settings.space_packages)
+    return Spaces(
+        store or store_for(settings, clock=clock),
+        library,
+        clock=clock,
+        packages=settings.space_packages,
+        embedder=embedder_for(settings),
+    )
 
 
 def build(

@@ -18,6 +18,7 @@ from pydantic_settings import SettingsError as UnreadableSettings
 
 DEFAULT_PORT = 8042
 OFFLINE_MODEL = "builtin/offline"
+BUILTIN_EMBEDDINGS = "builtin"
 
 
 class SettingsError(Exception):
@@ -54,6 +55,19 @@ class Settings(BaseSettings):
     model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
     llm_max_concurrency: int = Field(64, ge=0, description="Model runs at a time; 0 counts as 1.")
 
+    # --- what is alike ---
+    embedding_family: str = Field(
+        "",
+        description="Provider family of the embeddings, as litellm names it; `builtin` compares spelling without one; "
+        "empty for search by words alone.",
+    )
+    embedding_name: str = Field("", description="Name of the embedding model at its provider.")
+    embedding_api_base: str = Field("", description="Base address of the embeddings; empty for the family's own.")
+    embedding_api_key: SecretStr = Field(SecretStr(""), description="Key for the embeddings.")
+    embedding_dimensions: int = Field(0, ge=0, le=8192, description="Size asked of a vector; 0 for the model's own.")
+    embedding_batch: int = Field(32, ge=1, le=2048, description="Texts embedded in one call, at most.")
+    embedding_timeout_ms: int = Field(30_000, ge=100, description="Milliseconds one call for embeddings may take.")
+
     # --- how Spaces behave ---
     space_packages: Annotated[tuple[str, ...], NoDecode] = Field(
         ("general", "everyday"),
@@ -66,6 +80,16 @@ class Settings(BaseSettings):
     # --- how it runs ---
     http_max_concurrency: int = Field(1024, ge=0, description="Requests at a time; 0 counts as 1.")
     body_limit_bytes: int = Field(2 * 1024 * 1024, ge=1024, description="Largest request body.")
+    body_timeout_ms: int = Field(30_000, ge=100, description="How long a client may take to send a request's body.")
+    connection_timeout_ms: int = Field(
+        10_000, ge=100, description="How long a client may take to send headers, or to take 64 KiB of an answer."
+    )
+    kip_timeout_ms: int = Field(
+        15_000, ge=10, description="How long a caller's own KIP request may take, waiting for its turn included."
+    )
+    http_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Host names answered to beside loopback ones; `*` for any; comma-separated."
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Origins browsers may call from; empty for none, `*` for all; comma-separated."
     )
@@ -77,7 +101,7 @@ class Settings(BaseSettings):
     space_idle_ms: int = Field(540_000, ge=1_000, description="After how long without use a Space is closed.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
 
-    @field_validator("space_packages", "cors_origins", mode="before")
+    @field_validator("space_packages", "cors_origins", "http_allowed_hosts", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         if isinstance(value, str):
@@ -96,6 +120,10 @@ class Settings(BaseSettings):
     def _fits_together(self) -> Settings:
         if self.has_provider and not (self.model_family.strip() and self.model_name.strip()):
             raise ValueError("MODEL_API_KEY is set, so MODEL_FAMILY and MODEL_NAME must be too")
+        if self.embedding_family not in ("", BUILTIN_EMBEDDINGS) and not self.embedding_name.strip():
+            raise ValueError("EMBEDDING_FAMILY names a provider, so EMBEDDING_NAME must be set too")
+        if self.embedding_family == BUILTIN_EMBEDDINGS and self.embedding_dimensions:
+            raise ValueError("EMBEDDING_DIMENSIONS is for providers; EMBEDDING_FAMILY is builtin")
         return self
 
     @property

@@ -19,12 +19,14 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from brain import logs
+from brain.errors import SerializationConflict
 from brain.service.failures import SpaceNotFound
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace, Spaces
 from brain.settings import Settings
 from brain.store.base import SpaceStore
+from brain.store.embedding import EmbeddingFailure, has_pending, index_pending
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +43,8 @@ class EmbeddedRunner:
 
     def __init__(self, spaces: Spaces, queue: Queue, passes: Passes, settings: Settings) -> None:
         self._spaces = spaces
+        self._embedder = spaces.embedder
+        self._embed_after = -math.inf
         self._queue = queue
         self._passes = passes
         self._sweep_s = settings.sweep_interval_ms / 1000
@@ -116,13 +120,26 @@ class EmbeddedRunner:
     async def _work_through(self, space: OpenSpace, call: asyncio.Event) -> None:
         while self._stopped_at is None:
             call.clear()
-            if await self._passes.step(space):
+            if await self._passes.step(space) or await self._index(space):
                 continue
             wait_ms = await run_sync(self._queue.wait_ms, space.store)
             if wait_ms is None:
                 return
             # Something waits for its round or for another holder's lease; a call ends the waiting at once.
             await self._pause(call, min(wait_ms / 1000, self._sweep_s) + _PAUSE_S)
+
+    async def _index(self, space: OpenSpace) -> bool:
+        """Whether some texts of the Space got their vectors; a provider that fails is left alone for a sweep."""
+        if self._embedder is None or anyio.current_time() < self._embed_after:
+            return False
+        try:
+            return bool((await run_sync(index_pending, space.store, self._embedder)).done)
+        except SerializationConflict:  # others write without a pause; the sweep finds what still waits
+            return False
+        except EmbeddingFailure as failure:
+            self._embed_after = anyio.current_time() + self._sweep_s
+            log.warning("embedding_failed", space=space.id, embedder=self._embedder.name, reason=failure.reason)
+            return False
 
     async def _pause(self, call: asyncio.Event, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -147,7 +164,9 @@ class EmbeddedRunner:
                 await anyio.sleep(self._sweep_s)
 
     def _needs_work(self, space: SpaceStore) -> bool:
-        return self._queue.accept_cycle_by_clock(space) or self._queue.has_work(space)
+        if self._queue.accept_cycle_by_clock(space) or self._queue.has_work(space):
+            return True
+        return self._embedder is not None and has_pending(space, self._embedder)
 
     async def _asked(self, question: Callable[[], T], space_id: str | None = None) -> T | None:
         """The answer, or None when there is none: a broken Space must not hide the others."""

@@ -62,30 +62,30 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
-    """How one kind of litellm exception reads to callers."""
+class FailureKind:
+    """How one kind of litellm exception reads to callers: a stable code, a sentence of ours, whether it may pass."""
 
     reason: str
     text: str
     transient: bool
 
 
-_UNKNOWN = _Kind("provider_error", "the model provider could not answer", True)
-_FAILURES: Mapping[str, _Kind] = {
-    "APIConnectionError": _Kind("provider_error", "the model provider could not be reached", True),
-    "AuthenticationError": _Kind("not_configured", "the model provider refused the credentials", False),
+_UNKNOWN = FailureKind("provider_error", "the model provider could not answer", True)
+_FAILURES: Mapping[str, FailureKind] = {
+    "APIConnectionError": FailureKind("provider_error", "the model provider could not be reached", True),
+    "AuthenticationError": FailureKind("not_configured", "the model provider refused the credentials", False),
     "BadGatewayError": _UNKNOWN,
-    "BadRequestError": _Kind("provider_error", "the model provider refused the request", False),
-    "ContentPolicyViolationError": _Kind("refused", "the model provider refused the content", False),
-    "ContextWindowExceededError": _Kind("too_long", "the input is too long for the model", False),
+    "BadRequestError": FailureKind("provider_error", "the model provider refused the request", False),
+    "ContentPolicyViolationError": FailureKind("refused", "the model provider refused the content", False),
+    "ContextWindowExceededError": FailureKind("too_long", "the input is too long for the model", False),
     "InternalServerError": _UNKNOWN,
-    "NotFoundError": _Kind("not_configured", "the model provider does not know the model", False),
-    "PaymentRequiredError": _Kind("not_configured", "the model provider wants payment", False),
-    "PermissionDeniedError": _Kind("not_configured", "the model provider refused the credentials", False),
-    "RateLimitError": _Kind("rate_limited", "the model provider is limiting the rate of calls", True),
+    "NotFoundError": FailureKind("not_configured", "the model provider does not know the model", False),
+    "PaymentRequiredError": FailureKind("not_configured", "the model provider wants payment", False),
+    "PermissionDeniedError": FailureKind("not_configured", "the model provider refused the credentials", False),
+    "RateLimitError": FailureKind("rate_limited", "the model provider is limiting the rate of calls", True),
     "ServiceUnavailableError": _UNKNOWN,
-    "Timeout": _Kind("timeout", "the model provider did not answer in time", True),
-    "UnprocessableEntityError": _Kind("provider_error", "the model provider refused the request", False),
+    "Timeout": FailureKind("timeout", "the model provider did not answer in time", True),
+    "UnprocessableEntityError": FailureKind("provider_error", "the model provider refused the request", False),
 }
 
 
@@ -134,7 +134,7 @@ class LitellmModel:
         left = deadline - time.monotonic()
         if left <= 0:
             raise ModelFailure("timeout", _FAILURES["Timeout"].text, transient=True)
-        _quieten()
+        quieten()
         try:
             with anyio.fail_after(left):
                 response = await litellm.acompletion(**self._arguments(request, left))
@@ -199,10 +199,12 @@ def load_litellm() -> ModuleType:
         import litellm
     litellm.suppress_debug_info = True
     litellm.telemetry = False
+    # What an embedding takes when it is given no number of retries, and it takes 0 for none given.
+    litellm.DEFAULT_MAX_RETRIES = 0  # type: ignore[attr-defined]
     return litellm
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """Keep warnings about litellm's own models to itself; it imports parts of itself as late as in a call."""
     warnings.filterwarnings("ignore", category=UserWarning, module=r"litellm|pydantic")
 
@@ -217,12 +219,15 @@ def _tools(specs: Sequence[ToolSpec]) -> list[dict[str, Any]]:
     ]
 
 
+def failure_kind(failed: Exception) -> FailureKind:
+    """What is told of an exception of litellm; nothing of its own text is."""
+    names = (kind.__name__ for kind in type(failed).__mro__)
+    return next((_FAILURES[name] for name in names if name in _FAILURES), _UNKNOWN)
+
+
 def _failure(failed: Exception) -> ModelFailure:
-    for kind in type(failed).__mro__:
-        known = _FAILURES.get(kind.__name__)
-        if known is not None:
-            return ModelFailure(known.reason, known.text, transient=known.transient)
-    return ModelFailure(_UNKNOWN.reason, _UNKNOWN.text, transient=_UNKNOWN.transient)
+    kind = failure_kind(failed)
+    return ModelFailure(kind.reason, kind.text, transient=kind.transient)
 
 
 def _usage(usage: Any) -> Usage:

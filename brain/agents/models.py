@@ -10,7 +10,8 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from brain.agents.model import Model, ModelAnswer, ModelRequest
-from brain.settings import OFFLINE_MODEL, Settings
+from brain.settings import BUILTIN_EMBEDDINGS, OFFLINE_MODEL, Settings
+from brain.store.embedding import Embedder
 
 
 class BudgetedModel:
@@ -77,6 +78,31 @@ def model_for(settings: Settings) -> Model:
         settings.llm_max_concurrency,
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,
+    )
+
+
+def embedder_for(settings: Settings) -> Embedder | None:
+    """What the settings choose to compare texts with; None for search by words alone. litellm is not imported yet."""
+    if not settings.embedding_family:
+        return None
+    if settings.embedding_family == BUILTIN_EMBEDDINGS:
+        from brain.store.hashing import HashEmbedder
+
+        return HashEmbedder()
+    from brain.agents.litellm_embedder import LitellmEmbedder
+    from brain.agents.litellm_model import Provider
+
+    provider = Provider(
+        family=settings.embedding_family,
+        name=settings.embedding_name,
+        api_key=settings.embedding_api_key.get_secret_value(),
+        api_base=settings.embedding_api_base or None,
+    )
+    return LitellmEmbedder(
+        provider,
+        dimensions=settings.embedding_dimensions or None,
+        batch=settings.embedding_batch,
+        timeout_ms=settings.embedding_timeout_ms,
     )
 
 

@@ -18,7 +18,7 @@ from brain.times import Seq, Timestamp
 if TYPE_CHECKING:
     from brain.kip.ast import Statement
     from brain.kip.schema import Environment
-    from brain.store.embedding import Embedder
+    from brain.store.embedding import Embedder, EmbeddingFailure
 
 OWNER_PERMISSIONS: frozenset[str] = frozenset(
     {
@@ -121,6 +121,7 @@ class Run:
     deadline_ms  monotonic milliseconds after which work stops with ExecutionTimeout; None for none
     purpose, risk  of the request's context, shown in a projection's basis
     embedder     what a search by likeness compares with; None where none is offered
+    vectors      of the words searched for, as far as they were embedded before the snapshot was opened
     """
 
     snapshot: Snapshot
@@ -136,6 +137,7 @@ class Run:
     purpose: str | None = None
     risk: str | None = None
     embedder: Embedder | None = None
+    vectors: Mapping[str, list[float] | EmbeddingFailure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from brain.kip.envelope import Request
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
+from brain.kip.search import embed_ahead
 from brain.kip.write import IngestEntry, Ledger, run_kml
 from brain.store.base import Snapshot, Transaction
 from brain.times import Seq, timestamp
@@ -77,10 +78,11 @@ class Operator:
 
     def read(self, prepared: Prepared, seq: Seq | None) -> Done:
         """An operation that reads, at a sequence or at the head."""
+        vectors = embed_ahead(prepared.statement, prepared.operation.parameters, self.engine.embedder)
         with self.engine.space.snapshot(seq, timeout_ms=self._remaining_ms()) as snapshot:
             environment = self.environment(snapshot)
             self.check_preconditions(self.engine.space.head() if seq is not None else snapshot.seq, environment)
-            run = self.run(prepared, snapshot, environment)
+            run = replace(self.run(prepared, snapshot, environment), vectors=vectors)
             answer = self.engine.answer(prepared.statement, run)
         return self.answered(prepared, run, answer)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from brain.kip.capabilities import search_modes
 from brain.kip.context import Run
 from brain.kip.resolve import Binder, shown
 from brain.kip.values import is_number
+from brain.kip.walk import walk
 from brain.store.base import Json, Kind, Likeness, SearchMode, SearchQuery
 from brain.store.embedding import Embedder, EmbeddingFailure, vectors_of
 from brain.times import Seq
@@ -93,13 +95,48 @@ def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQ
         )
     vector: list[float] = []
     if query.text.strip():
-        try:
-            [vector] = vectors_of(embedder, [query.text])
-        except EmbeddingFailure as failure:
+        found = run.vectors.get(query.text)
+        found = _embedded(embedder, query.text) if found is None else found
+        if isinstance(found, EmbeddingFailure):
             raise errors.SearchIndexUnavailable(
-                "The embedder gave no vector for the words searched for.", details={"reason": failure.reason}
-            ) from failure
+                "The embedder gave no vector for the words searched for.", details={"reason": found.reason}
+            ) from found
+        vector = found
     return replace(query, likeness=Likeness(name, tuple(vector), revision))
+
+
+def embed_ahead(
+    statement: ast.Node | None, parameters: Mapping[str, Json], embedder: Embedder | None
+) -> dict[str, list[float] | EmbeddingFailure]:
+    """The vectors of the words a statement searches for by likeness, or why there is none.
+
+    An embedder may take seconds, in which no snapshot should be open: this is called before. A text that is at fault
+    is left out; the statement says so when it is run.
+    """
+    if embedder is None or statement is None:
+        return {}
+    modes = (SearchMode.SEMANTIC, SearchMode.HYBRID)
+    searches = [
+        node
+        for node in walk(statement)
+        if isinstance(node, ast.SearchPattern | ast.Search) and _value(node.mode, parameters) in modes
+    ]
+    texts = dict.fromkeys(_value(node.text, parameters) for node in searches)
+    return {text: _embedded(embedder, text) for text in texts if isinstance(text, str) and text.strip()}
+
+
+def _value(node: ast.Scalar | None, parameters: Mapping[str, Json]) -> Json:
+    if isinstance(node, ast.Literal):
+        return node.value
+    value = None if node is None else parameters.get(node.name)
+    return value if isinstance(value, str) else None
+
+
+def _embedded(embedder: Embedder, text: str) -> list[float] | EmbeddingFailure:
+    try:
+        return vectors_of(embedder, [text])[0]
+    except EmbeddingFailure as failure:
+        return failure
 
 
 def ranking_of(query: SearchQuery) -> Json:

@@ -21,6 +21,7 @@ from brain.times import Clock
 if TYPE_CHECKING:
     from brain.kip.library import PackageLibrary
     from brain.kip.pipeline import Engine
+    from brain.store.embedding import Embedder
 
 log = structlog.get_logger(__name__)
 
@@ -94,9 +95,22 @@ class OpenSpace:
 
 
 class Spaces:
-    """The Spaces of one process. Thread-safe."""
+    """The Spaces of one process. Thread-safe.
 
-    def __init__(self, store: Store, library: PackageLibrary, *, clock: Clock, packages: tuple[str, ...]) -> None:
+    packages  active in a new Space, beside the Cognitive Memory Profile
+    embedder  of every Space's engine: whose vectors searches by likeness compare; None for none
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        library: PackageLibrary,
+        *,
+        clock: Clock,
+        packages: tuple[str, ...],
+        embedder: Embedder | None = None,
+    ) -> None:
+        self.embedder = embedder
         self._store = store
         self._library = library
         self._clock = clock
@@ -229,7 +243,7 @@ class Spaces:
         from brain.kip.pipeline import Engine
 
         try:
-            engine = Engine(store, self._library, clock=self._clock)
+            engine = Engine(store, self._library, clock=self._clock, embedder=self.embedder)
             space = OpenSpace(space_id, store, engine, _ensure_self(engine), self._clock)
         except BaseException:
             store.close()

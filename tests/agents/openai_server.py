@@ -65,11 +65,30 @@ class ScriptedServer:
             }
         )
 
+    async def embeddings(self, request: Request) -> Response:
+        """Each text's vector is its length and its first character; a text with "forbidden" is refused."""
+        asked = json.loads(await request.body())
+        self.asked.append(asked)
+        step = self.steps.pop(0) if self.steps else {}
+        if "hang" in step:
+            await asyncio.sleep(step["hang"])
+        if "status" in step or any("forbidden" in text for text in asked["input"]):
+            return JSONResponse({"error": {"message": step.get("body", "bad text")}}, step.get("status", 400))
+        vectors = [[float(len(text)), float(ord(text[0]))] for text in asked["input"]]
+        data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
+        usage = {"prompt_tokens": 3, "total_tokens": 3}
+        return JSONResponse({"object": "list", "data": data[::-1], "model": "fake", "usage": usage})
+
 
 @contextlib.contextmanager
 def serving() -> Iterator[ScriptedServer]:
     scripted = ScriptedServer()
-    app = Starlette(routes=[Route("/v1/chat/completions", scripted.completions, methods=["POST"])])
+    app = Starlette(
+        routes=[
+            Route("/v1/chat/completions", scripted.completions, methods=["POST"]),
+            Route("/v1/embeddings", scripted.embeddings, methods=["POST"]),
+        ]
+    )
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))

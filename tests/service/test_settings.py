@@ -32,6 +32,11 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "model_api_key": ("k1", "k2", "k3", "k3"),
     "model_family": ("openai", "google", "xai", "xai"),
     "model_name": ("a", "b", "c", "c"),
+    "embedding_family": ("builtin", "", "builtin", "builtin"),
+    "embedding_name": ("a", "b", "c", "c"),
+    "embedding_api_base": ("http://a", "http://b", "http://c", "http://c"),
+    "embedding_api_key": ("k1", "k2", "k3", "k3"),
+    "embedding_batch": ("20", "30", "40", 40),
     "model_api_base": ("http://a", "http://b", "http://c", "http://c"),
 }
 
@@ -54,7 +59,7 @@ def test_flags_win_over_environment_over_file_over_defaults(
     from_environment = value()
     assert value(**{name: as_flag}) == expected
     assert name == "work_queue" or from_file != from_environment
-    assert default == Settings.model_fields[name].default or name == "model_api_key"
+    assert default == Settings.model_fields[name].default or name.endswith("_api_key")
 
 
 @pytest.mark.requirement("BR-CONF-018")
@@ -102,6 +107,19 @@ def test_other_programs_variables_are_let_be(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_key_without_a_model_is_a_contradiction(missing: str) -> None:
     with pytest.raises(SettingsError, match="MODEL_API_KEY"):
         load_settings(model_api_key="sk-do-not-tell", **{missing: " "})
+
+
+@pytest.mark.requirement("BR-CONF-018")
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ({"embedding_family": "openai"}, "EMBEDDING_NAME"),
+        ({"embedding_family": "builtin", "embedding_dimensions": 64}, "EMBEDDING_DIMENSIONS"),
+    ],
+)
+def test_embeddings_that_contradict_themselves_stop_the_start(chosen: dict[str, object], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        load_settings(**chosen)
 
 
 @pytest.mark.requirement("BR-CONF-018")

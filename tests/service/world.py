@@ -98,7 +98,7 @@ async def served(application: Application) -> AsyncIterator[httpx.AsyncClient]:
     """The application over HTTP, with its background work running."""
     async with application.http.router.lifespan_context(application.http):
         transport = httpx.ASGITransport(application.http)
-        async with httpx.AsyncClient(transport=transport, base_url="http://brain.test", timeout=30) as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=30) as client:
             yield client
 
 

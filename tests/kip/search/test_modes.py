@@ -324,3 +324,29 @@ class TestPast:
         caller = Session(principal_id="p", channel="test", permissions=OWNER_PERMISSIONS - {"read_history"})
         assert changed.refused('SEARCH CONCEPT "larsen" AS OF SEQ 1', session=caller) == "NotAuthorized"
         assert "error" not in changed.answer('SEARCH CONCEPT "larsen"', session=caller)
+
+
+class Busy(HashEmbedder):
+    """While it embeds what is searched for, somebody else commits."""
+
+    def __init__(self, space: Space) -> None:
+        super().__init__(128)
+        self.space = space
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        Engine(self.space.store, PackageLibrary.bundled(), clock=self.space.clock).run(
+            'MUTATE { CREATE CONCEPT ?c {TYPE "Person" NAME "Late"} }'
+        )
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ['SEARCH CONCEPT :t MODE "semantic"', 'FIND(COUNT(?c)) WHERE { ?c SEARCH CONCEPT :t MODE "hybrid" LIMIT 5 }'],
+)
+def test_no_snapshot_is_open_while_the_words_are_embedded(known: Space, command: str) -> None:
+    before = known.store.head()
+    use(known, Busy(known))
+    answer = known.answer(command, t="Larsen")
+    assert known.store.head() == before + 1
+    assert answer["context"]["snapshot_seq"] == before + 1
