@@ -8,10 +8,11 @@ from typing import Literal
 
 from brain.agents.builtin.cast import thing_of
 from brain.agents.builtin.facts import Erase, Fact, Owed, Reading, Standing, Takeback, Thing, Took, Value
+from brain.agents.builtin.topics import Told, on_topic
 from brain.agents.builtin.worth import kind_of
 from brain.agents.remember.document import Change, Claim, Happening, Promise, RememberDocument, Rule, Wish
 from brain.agents.remember.schema import MAX_ITEMS
-from brain.agents.turns import FormationTurn, KnownClaim, KnownCommitment, PredicateWord
+from brain.agents.turns import FormationTurn, KnownClaim, KnownCommitment, PredicateWord, Ref
 from brain.names import fold, words
 
 _MAX_NAME = 200
@@ -121,11 +122,10 @@ class _Composer:
         return "stated"
 
     def _denial(self, fact: Fact, mine: Sequence[KnownClaim]) -> Change | None:
-        """`I don't live in Rome`: an end of one's own claim, a denial of another's, nothing when nobody said so."""
+        """`I don't live in Rome`: an end of one's own claim, else a denial, whoever may have said so."""
         if mine or self._said_here(fact, same=True) is not None:
             return "ended"
-        others = [claim for claim in self.known if self._is_about(claim, fact) and claim.standing in _ALIVE]
-        return "denied" if others else None
+        return "denied"
 
     def _may_correct(self, fact: Fact) -> bool:
         """Whether a correction can only mean one earlier claim; of many values it must name the wrong one itself."""
@@ -163,7 +163,7 @@ class _Composer:
         word = self.words[fact.relation]
         for index in range(len(self.facts) - 1, -1, -1):
             other, change = self.facts[index]
-            if change in ("ended", "hearsay", "withdrawn") or other.speaker.key != fact.speaker.key:
+            if change in ("ended", "hearsay", "withdrawn", "denied") or other.speaker.key != fact.speaker.key:
                 continue
             if other.subject.key != fact.subject.key or other.relation != fact.relation:
                 continue
@@ -178,6 +178,9 @@ class _Composer:
     # takebacks
 
     def _take_back(self, taken: Takeback) -> None:
+        if taken.topic is not None:
+            self._take_back_all(taken, taken.topic)
+            return
         index = self._meant(taken)
         if index is not None:
             fact, change = self.facts[index]
@@ -201,10 +204,26 @@ class _Composer:
         if len(claims) == 1:
             self._revise(claims[0], taken)
 
+    def _take_back_all(self, taken: Takeback, topic: str) -> None:
+        """What the speaker said on a topic: dropped when this pass said it, withdrawn when memory holds it."""
+        known = [claim for claim in self.known if self._by_speaker(claim, taken.speaker)]
+        told = [told_of(fact) for fact, _ in self.facts] + [
+            Told(claim.subject.name, claim.predicate, claim.object.name, *map(_key, (claim.subject, claim.object)))
+            for claim in known
+        ]
+        meant = on_topic(topic, told, taken.speaker.key)
+        held = [known[index - len(self.facts)] for index in meant if index >= len(self.facts)]
+        for index in reversed([index for index in meant if index < len(self.facts)]):
+            if self.facts[index][0].speaker.key == taken.speaker.key:
+                del self.facts[index]
+        for claim in held:
+            if claim.standing in (*_ALIVE, "was"):
+                self._revise(claim, taken)
+
     def _meant(self, taken: Takeback) -> int | None:
         for index in range(len(self.facts) - 1, -1, -1):
             fact, change = self.facts[index]
-            if fact.speaker.key != taken.speaker.key or change in ("hearsay", "ended"):
+            if fact.speaker.key != taken.speaker.key or change in ("hearsay", "ended", "denied"):
                 continue
             name = fact.value.name if isinstance(fact.value, Thing) else str(fact.value)
             if taken.value is None and taken.instead is not None and not _may_stand_for(fact.value, taken.instead):
@@ -216,7 +235,7 @@ class _Composer:
     def _revise(self, claim: KnownClaim, taken: Takeback) -> None:
         """A correction, or a withdrawal, of a claim on record."""
         subject = thing_of(claim.subject)
-        held: Value = claim.object.name if claim.object.type is None else thing_of(claim.object)
+        held: Value = _plain_value(claim) if claim.object.type is None else thing_of(claim.object)
         value = held if taken.instead is None else _instead(held, taken.instead)
         change: Change = "withdrawn" if taken.instead is None else "correction"
         fact = self._fitted(Fact(taken.msg, taken.speaker, subject, claim.predicate, value))
@@ -280,6 +299,22 @@ _ALIVE = ("accepted", "disputed", "hearsay", "planned")
 
 def _is(element_id: str | None, name: str, thing: Thing) -> bool:
     return element_id == thing.id if thing.id and element_id else fold(name) == fold(thing.name)
+
+
+def _key(ref: Ref) -> str:
+    return thing_of(ref).key
+
+
+def told_of(fact: Fact) -> Told:
+    """A fact as a topic meets it."""
+    value = fact.value if isinstance(fact.value, Thing) else Thing(str(fact.value))
+    return Told(fact.subject.name, fact.relation, value.name, fact.subject.key, value.key)
+
+
+def _plain_value(claim: KnownClaim) -> str | int:
+    """The value of a claim on record whose object is no thing: ages are numbers."""
+    name = claim.object.name
+    return int(name) if claim.predicate == "age" and name.isdecimal() else name
 
 
 def _same(one: Fact, other: Fact) -> bool:

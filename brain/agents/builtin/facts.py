@@ -102,12 +102,14 @@ class Takeback:
 
     value     what the taken back statement was about, as written; None for the one just before
     instead   what should stand in its place; None for nothing
+    topic     in words, what everything taken back was about; None when it is one statement
     """
 
     msg: int
     speaker: Thing
     value: str | None
     instead: str | None = None
+    topic: str | None = None
 
 
 Statement: TypeAlias = Fact | Took | Owed | Erase | Standing | Takeback

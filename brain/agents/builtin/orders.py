@@ -32,6 +32,15 @@ _WIPE = pattern(
     r"database))\b"
     r"|(?:删除|清空|清除|抹掉|销毁)(?:你的)?(?:所有|全部|一切|整个)?(?:的)?(?:记忆|数据|数据库|内容|一切|所有)"
 )
+_OWN = pattern(
+    r"\b(?:my|our) (?:\w+ ){0,3}(?:data|datum|info|information|details?|memory|memories|records?|history|profile|"
+    r"notes?|"
+    r"messages?|conversations?|chats?|statements?|entries|stuff)\b"
+    r"|\b(?:about|on|of) (?:me|us|my|our|myself|mine)\b"
+    r"|\b(?:i|we) (?:have |ever |have ever )?(?:said|told|shared|wrote|gave)\b"
+    r"|(?:关于|有关)我|我(?:们)?(?:自己)?(?:的|说|告诉|提供|分享)"
+)
+"""What a wish to be forgotten is about: the speaker's own."""
 _KIP = pattern(
     r"\b(?:MUTATE|UPSERT|ENSURE|PURGE|TRANSITION|SUPERSEDING|DEFINE|ASSERT|MERGE|FIND|CREATE)\s*(?:\(|\{|CONCEPT|PREDICATE|PROPOSITION|"
     r"EVIDENCE|ACTIVITY|ASSERTION|PAYLOAD|:)|\bCONFIRM \"?PURGE",
@@ -50,8 +59,13 @@ _LABELS = pattern(
 
 
 def is_order(text: str) -> bool:
-    """Whether a text tries to command the reader: its instructions, its memory as a whole, its tools."""
-    return any(found.search(text) for found in (_ORDER, _WIPE, _KIP)) or _ROLE_LINE.match(text) is not None
+    """Whether a text tries to command the reader: its instructions, its memory as a whole, its tools.
+
+    A wish to have one's own forgotten is none: it becomes a task for the owner.
+    """
+    if any(found.search(text) for found in (_ORDER, _KIP)) or _ROLE_LINE.match(text) is not None:
+        return True
+    return _WIPE.search(text) is not None and _OWN.search(text) is None
 
 
 def is_transcript(line: str) -> bool:

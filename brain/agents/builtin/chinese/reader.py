@@ -10,6 +10,7 @@ from typing import Any
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.chinese import doings
 from brain.agents.builtin.chinese.courses import Mood, course_of, mood_of
+from brain.agents.builtin.chinese.forgetting import erasure_of, taken_back
 from brain.agents.builtin.chinese.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame
 from brain.agents.builtin.chinese.openers import Opened, opened
 from brain.agents.builtin.chinese.requests import request_of, takeback_of
@@ -52,6 +53,12 @@ class ChineseReader:
 
     def read(self, sentence: Sentence) -> tuple[list[Statement], bool]:
         """What a sentence states, and whether it calls off the sentence before it."""
+        taken = taken_back(sentence.text, self.msg, self.cast.speaker)
+        if taken is not None:
+            return [taken], False
+        wishes = erasure_of(sentence.text, self.msg, self.cast.speaker)
+        if wishes is not None:
+            return list(wishes), False
         opening = opened(sentence.text, sentence.end, self.cast)
         if opening.stop:
             return [], opening.stop == "joke"
@@ -111,7 +118,7 @@ class _Sentence:
             words.append(text[start:end])
             clause = "".join(words).strip(' ，,；;。！!：:、“”"')
             if clause or inside:
-                yield _Clause(clause, tuple(inside))
+                yield _Clause(clause, tuple(spot for spot in inside if spot.is_possible))
             at = end + 1
 
     def _of(self, clause: _Clause) -> list[Statement]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.chinese.openers import Opened
-from brain.agents.builtin.facts import Erase, Fact, Owed, Standing, Statement, Takeback, Thing
+from brain.agents.builtin.facts import Fact, Owed, Standing, Statement, Takeback, Thing
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import pattern
 from brain.agents.builtin.when import Spot
@@ -15,8 +15,6 @@ _REMIND = pattern(r"^(?:请|麻烦|记得|帮忙)?(?:提醒我|别让我忘了|�
 _CALL_ME = pattern(
     r"^(?:以后|今后)?(?:请|你们?|大家)?(?:可以|就)?叫我(?P<name>[\p{Han}\p{Latin}·]{1,12}?)(?:吧|就好|就行|好了|即可)?$"
 )
-_ERASE = pattern(r"^(?:请|麻烦|帮我?)*(?:把)?(?:忘掉|忘记|删除|删掉|清除|抹掉)(?P<what>(?:我|关于我).+)$")
-_ERASE_BA = pattern(r"^(?:请|麻烦|帮我?)*把(?P<what>(?:我|关于我).+?)(?:都)?(?:忘掉|忘了|删除|删掉|清除|抹掉)(?:吧)?$")
 _RULE = pattern(
     r"^(?:以后|今后|从现在起|从今以后|每次|永远|总是)(?:都|请|你|，)*(?P<rule>(?:用|不要|别|先|只|叫|回答|说|给|请).{2,40})$"
 )
@@ -68,9 +66,6 @@ def request_of(text: str, spots: Sequence[Spot], msg: int, cast: Cast) -> list[S
     called = _CALL_ME.match(text)
     if called:
         return [Fact(msg, me, me, "also_known_as", called["name"])]
-    erase = _ERASE.match(text) or _ERASE_BA.match(text)
-    if erase:
-        return [Erase(msg, me, erase["what"].strip())] if not looks_secret(erase["what"]) else []
     rule = _RULE.match(text)
     if rule and not any(word in text for word in ("记忆", "指令", "删除", "忘", "密码", "假装")):
         return [Standing(msg, me, text)]

@@ -17,10 +17,6 @@ _TAKES_BACK = pattern(
     r"that was (?:wrong|a mistake|not true|a lie)|that is (?:wrong|not true|a mistake)|that is not (?:true|right|"
     r"correct))$"
 )
-_ABOUT = pattern(
-    r"^(?:please )?(?:forget|disregard|ignore|scratch) what i (?:said|told you|"
-    r"wrote)(?: \w+)? about (?P<value>[^,.]{2,60})$"
-)
 _HEADS = (
     ("i", "meant", "to", "say"),
     ("i", "meant"),
@@ -43,9 +39,6 @@ def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
     speaker = scene.cast.speaker
     if _TAKES_BACK.match(words):
         return Takeback(msg, speaker, None)
-    about = _ABOUT.match(words)
-    if about:
-        return Takeback(msg, speaker, about["value"])
     said = _said_but_meant(tokens, scene, msg)
     if said is not None:
         return said

@@ -12,6 +12,7 @@ from brain.agents.builtin.english import attributes, doings
 from brain.agents.builtin.english.attributes import calendar_date
 from brain.agents.builtin.english.clauses import Clause, clauses_of
 from brain.agents.builtin.english.courses import Course, course_of
+from brain.agents.builtin.english.forgetting import taken_back
 from brain.agents.builtin.english.fragments import fragment
 from brain.agents.builtin.english.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
 from brain.agents.builtin.english.nouns import Noun, core_noun, noun_at
@@ -53,6 +54,9 @@ class EnglishReader:
             return [], opening.stop == "joke"
         opening = replace(opening, tokens=_with_is(opening.tokens, self.cast))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
+        taken = taken_back(scene, self.msg)
+        if taken is not None:
+            return [taken], False
         asked = request_of(opening, scene, self.msg)
         if asked is not None:
             return asked, False

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brain.agents.builtin.english.clauses import is_finite_start
+from brain.agents.builtin.english.forgetting import erasure_of
 from brain.agents.builtin.english.openers import Opened
 from brain.agents.builtin.english.retell import is_shared, phrase_of
 from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import tail_of
 from brain.agents.builtin.english.tokens import Token
-from brain.agents.builtin.facts import Erase, Fact, Owed, Standing, Statement, Takeback
+from brain.agents.builtin.facts import Fact, Owed, Standing, Statement
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.secrets import looks_secret
 
-_ERASING = words("forget delete erase remove wipe purge clear")
 _ALWAYS = (
     ("always",),
     ("never",),
@@ -38,7 +38,7 @@ def request_of(opening: Opened, scene: Scene, msg: int) -> list[Statement] | Non
         tokens = tokens[1:]
     if not tokens:
         return None
-    for reader in (_reminder, _naming, _contact, _erasure, _rule, _style):
+    for reader in (_reminder, _naming, _contact, erasure_of, _rule, _style):
         found = reader(tokens, scene, msg)
         if found is not None:
             return found
@@ -93,51 +93,6 @@ def _contact(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement]
 
 
 _REACHING = frozenset(("reach", "contact", "email", "call", "text", "phone", "write"))
-
-
-def _erasure(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
-    """`Please forget my old address`: a wish, recorded; `forget that` takes a statement back."""
-    if tokens[0].low not in _ERASING or len(tokens) < 2:
-        return None
-    rest = list(tokens[1:])
-    if tokens[0].low in ("remove", "clear", "delete", "wipe", "erase", "purge") and not _about_memory(rest):
-        return None
-    if rest[0].low in ("it", "that") and len(rest) == 1:
-        return [Takeback(msg, scene.cast.speaker, None)] if rest[0].low == "that" else []
-    if rest[0].low == "about" and tokens[0].low == "forget":
-        rest = rest[1:]
-    lows = [token.low for token in rest]
-    if not lows or lows[0] not in _ERASABLE or (lows[0] == "the" and tokens[0].low != "forget"):
-        return []
-    for index in range(len(lows) - 1):
-        if lows[index : index + 2] in (["from", "your"], ["in", "your"]):
-            rest = rest[:index]
-            break
-    phrase = scene.text[rest[0].start : rest[-1].end].strip() if rest else ""
-    return [Erase(msg, scene.cast.speaker, phrase)] if phrase and not looks_secret(phrase) else []
-
-
-_ERASABLE = frozenset(("my", "our", "what", "everything", "anything", "that", "all", "the"))
-
-
-def _about_memory(rest: Sequence[Token]) -> bool:
-    """Whether "delete …" is about what is remembered, not about a file or a meeting."""
-    lows = [token.low for token in rest]
-    known = {
-        "memory",
-        "memories",
-        "records",
-        "record",
-        "everything",
-        "address",
-        "email",
-        "number",
-        "phone",
-        "birthday",
-        "name",
-        "data",
-    }
-    return bool(known & set(lows)) or lows[:1] == ["what"] or lows[:2] == ["all", "you"]
 
 
 def _style(tokens: Sequence[Token], scene: Scene, msg: int) -> list[Statement] | None:
