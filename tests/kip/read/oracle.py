@@ -265,8 +265,13 @@ class Oracle:
             inner = self.test(node.operand, row)
             return None if inner is None else not inner
         if isinstance(node, ast.FunctionCall):
+            first = self.value(node.arguments[0], row)
+            if node.name == "IN":
+                listed: Any = node.arguments[1]
+                candidates = [item.value for item in listed.items]
+                return None if first is None else any(_equal(first, candidate) for candidate in candidates)
             assert node.name == "IS_NULL"
-            return self.value(node.arguments[0], row) is None
+            return first is None
         if node.operator in ("&&", "||"):
             parts = [self.test(node.left, row), self.test(node.right, row)]
             decisive = node.operator == "||"

@@ -179,6 +179,8 @@ class Writer:
                 f"?{name}.id != ?{self.pick(*sorted(self.bound))}.id",
                 f"IS_NULL(?{name})",
                 f'?{name}.id < "C-3"',
+                f'IN(?{name}.id, ["C-1", "C-3", "P-2", "P-9"])',
+                f'?{name}.id == "C-2"',
                 f"?{name}.attributes.age != 7",
                 f"!IS_NULL(?{name})",
             )
