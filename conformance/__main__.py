@@ -12,7 +12,7 @@ COMMANDS = {
     "vectors": "play the published vectors",
     "oracle": "compare with recorded or live answers of the reference engine",
     "api": "run the black-box contract of the HTTP door against our servers",
-    "bench": "measure start, memory, parsing, engine, store and HTTP",
+    "bench": "measure parsing, engine and service, beside the floor and the reference engine",
     "requirements": "list requirements without a test and marks without a row",
 }
 

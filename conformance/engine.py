@@ -13,6 +13,7 @@ from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
 from brain.store.base import SpaceStore, Store
 from brain.store.sqlite import SqliteStore
+from brain.store.sqlite.connection import Durability
 from brain.times import Clock, SystemClock
 
 OWNER = Session(principal_id="owner", channel="conformance")
@@ -38,7 +39,8 @@ class EngineAdapter:
     A context manager; `reset` comes before the first request.
     """
 
-    def __init__(self, *, clock: Clock | None = None) -> None:
+    def __init__(self, *, clock: Clock | None = None, durability: Durability = "normal") -> None:
+        self._durability = durability
         self._folder = tempfile.TemporaryDirectory(prefix="brain-conformance-")
         self._clock = _Dial(clock or SystemClock())
         self._store = self._opened_store()
@@ -94,4 +96,4 @@ class EngineAdapter:
         self._folder.cleanup()
 
     def _opened_store(self) -> Store:
-        return SqliteStore(Path(self._folder.name), clock=self._clock, durability="normal")
+        return SqliteStore(Path(self._folder.name), clock=self._clock, durability=self._durability)

@@ -50,6 +50,18 @@ class Peer:
         first = (answer.get("response", {}).get("results") or [{}])[0]
         return Answer(answer.get("error"), answer.get("result"), first.get("next_cursor"))
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    def timed(self, command: str, parameters: Mapping[str, Any]) -> tuple[Any, float]:
+        """A command's result and the milliseconds it took inside the engine; PeerError when it failed."""
+        answer = self._send({"kip": command, "params": dict(parameters), "time": True, "full": False})
+        if answer.get("error"):
+            raise PeerError(f"the peer refused a command: {answer['error']}")
+        return answer["result"], answer["elapsed_us"] / 1000
+
     def close(self) -> None:
         """Let the process end by closing its input; a process that stays is killed after ten seconds."""
         if self._process.stdin is not None:

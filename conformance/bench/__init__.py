@@ -1,0 +1,38 @@
+"""Benchmarks: `python -m conformance bench [parse] [engine] [service] [--sizes N,…] [--claims N] [--peer BINARY]`.
+
+Each figure is the median of repeated runs on this machine, in milliseconds unless said. With `--peer`, the reference
+engine's binary does the same in the same run; figures of the reference's service are those published for a machine like
+these. Nothing here ever fails a build.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from conformance.bench.engine import bench_engine
+from conformance.bench.language import bench_parse
+from conformance.bench.service import bench_service
+
+_PARTS = ("parse", "engine", "service")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the named parts, or all."""
+    parser = argparse.ArgumentParser(prog="conformance bench", description="Measure; nothing here fails a build.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}; all when none is named")
+    parser.add_argument("--sizes", default="10000", help="Concepts in the engine's Space; comma-separated")
+    parser.add_argument("--claims", type=int, default=10_000, help="claims in the service's Space")
+    parser.add_argument("--peer", metavar="BINARY", help="measure this reference engine beside ours")
+    options = parser.parse_args(arguments)
+    unknown = [part for part in options.parts if part not in _PARTS]
+    if unknown:
+        parser.error(f"no such part: {', '.join(unknown)}")
+    parts = options.parts or _PARTS
+    if "parse" in parts:
+        bench_parse()
+    if "engine" in parts:
+        bench_engine([int(size) for size in options.sizes.split(",")], options.peer)
+    if "service" in parts:
+        bench_service(options.claims)
+    return 0

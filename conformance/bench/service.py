@@ -1,0 +1,166 @@
+"""The service: start, memory, latency at the HTTP door, and what a formation costs beside its model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from conformance.bench.measure import line, milliseconds
+from conformance.bench.people import load
+from conformance.servers import brain_server
+
+
+def bench_service(size: int) -> None:
+    """Start, memory, enqueue and host time on a Space of `size` claims."""
+    from brain.app import spaces_for
+    from brain.service.spaces import HOST
+    from brain.settings import load_settings
+
+    with tempfile.TemporaryDirectory(prefix="brain-bench-") as name:
+        folder = Path(name)
+        begun = time.perf_counter()
+        with brain_server(folder=folder) as url:
+            line("start to first 200 on /info", (time.perf_counter() - begun) * 1000)
+            line("idle memory", resident_mb(url), unit="MB")
+        spaces = spaces_for(load_settings(local_db_path=folder / "spaces", sqlite_durability="normal"))
+        space = spaces.create("bench", owner="bench", tier=6)
+
+        def run(command: str, parameters: Mapping[str, Any]) -> Any:
+            response = space.engine.run(command, parameters, session=HOST).response
+            if response["status"] != "succeeded":
+                raise RuntimeError(json.dumps(response)[:800])
+            return response["results"][0]["result"]
+
+        load(run, size * 10 // 7)
+        spaces.close()
+        with brain_server(folder=folder) as url:
+            print(f"service, {size} claims")
+            _bench_http(url)
+            line("memory", resident_mb(url), unit="MB")
+        asyncio.run(_bench_host_time(folder))
+
+
+def _bench_http(url: str) -> None:
+    with httpx.Client(base_url=url, timeout=60) as client:
+
+        def post(path: str, body: Any) -> Any:
+            answer = client.post(f"/v1/bench/{path}", json=body)
+            answer.raise_for_status()
+            return answer.json()
+
+        def kip(command: str, **parameters: Any) -> Any:
+            return post("execute_kip_readonly", {"command": command, "parameters": parameters})
+
+        key = {"k": "person:100"}
+        line(
+            "KIP point over HTTP",
+            milliseconds(lambda: kip('FIND(?p.name) WHERE { ?p {type: "Person", key: :k} }', **key)),
+            0.82,
+        )
+        line(
+            "BELIEF SLOT over HTTP",
+            milliseconds(
+                lambda: kip(
+                    'FIND(?s.status) WHERE { ?p {type: "Person", key: :k} ?s BELIEF SLOT (?p, "lives_in") }', **key
+                )
+            ),
+            1.4,
+        )
+        line("SEARCH over HTTP", milliseconds(lambda: kip('SEARCH CONCEPT "zither" LIMIT 10')), 0.92)
+        line("probe hit", milliseconds(lambda: post("probe", {"query": "zither"})), 0.83)
+        times = []
+        for number in range(100):
+            begun = time.perf_counter()
+            post("formation", {"messages": [{"role": "user", "content": f"Good morning, number {number}!"}]})
+            times.append((time.perf_counter() - begun) * 1000)
+        times.sort()
+        line("formation enqueue p50", times[len(times) // 2], 6.3)
+        line("formation enqueue p95", times[int(len(times) * 0.95)], 19)
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            status = client.get("/v1/bench/formation_status").json()["result"]
+            if not status["formation_processing"] and not status["maintenance_processing"]:
+                break
+            time.sleep(0.2)
+        question = {"query": "Where does Person number100 live?"}
+        line("recall, builtin/offline", milliseconds(lambda: post("recall", question), repeat=10), 32)
+
+
+async def _bench_host_time(folder: Path) -> None:
+    """What a formation costs beside its model call: dossier, prompt, compile, gate, commit, bookkeeping."""
+    from brain.agents.model import Model, ModelAnswer, ModelRequest
+    from brain.agents.models import model_for
+    from brain.app import build
+    from brain.service.brain import Caller
+    from brain.service.inputs import FormationInput
+    from brain.settings import load_settings
+
+    settings = load_settings(local_db_path=folder / "spaces")
+
+    class Timed:
+        """A model that notes how long it took."""
+
+        def __init__(self, inner: Model) -> None:
+            self._inner, self.name, self.seconds = inner, inner.name, 0.0
+
+        async def answer(self, request: ModelRequest) -> ModelAnswer:
+            begun = time.perf_counter()
+            try:
+                return await self._inner.answer(request)
+            finally:
+                self.seconds += time.perf_counter() - begun
+
+    model = Timed(model_for(settings))
+    application = build(settings, model=model)
+    space = application.spaces.get("bench")
+    while await application.passes.step(space):
+        pass
+    host, spent = [], []
+    for number in range(20):
+        lines = {
+            f"Person number{number}": f"I moved to Porto. My dog is called Rex{number}.",
+            "Ana": "I'll call Ben by Friday.",
+        }
+        said = FormationInput.model_validate(
+            {"messages": [{"role": "user", "name": name, "content": text} for name, text in lines.items()]}
+        )
+        model.seconds = 0.0
+        await application.brain.submit_formation("bench", said, Caller("bench", "bench"))
+        begun = time.perf_counter()
+        await application.passes.step(space)
+        host.append((time.perf_counter() - begun - model.seconds) * 1000)
+        spent.append(model.seconds * 1000)
+    host.sort()
+    line("host time a formation, p50", host[len(host) // 2])
+    line("host time a formation, p95", host[int(len(host) * 0.95)])
+    line("builtin/offline itself, p50", statistics.median(spent))
+    application.spaces.close()
+
+
+def resident_mb(url: str) -> float:
+    """Resident memory of the process that listens on an address."""
+    port = int(url.rsplit(":", 1)[1])
+    inode = next(
+        (
+            row.split()[9]
+            for row in Path("/proc/net/tcp").read_text().splitlines()[1:]
+            if row.split()[1].endswith(f":{port:04X}") and row.split()[3] == "0A"
+        ),
+        "",
+    )
+    for status in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if status.readlink().name == f"socket:[{inode}]":
+                text = (status.parent.parent / "status").read_text()
+                return int(text.split("VmRSS:")[1].split()[0]) / 1024
+        except OSError:
+            continue
+    return float("nan")

@@ -1,0 +1,33 @@
+"""The benchmark runs and measures every read it names on both sides; how fast is nobody's business here."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.bench import main
+from conformance.bench.floor import READS as BARE
+from conformance.bench.floor import Floor
+from conformance.bench.people import READS, parameters_of
+
+
+def test_the_floor_answers_every_read_of_the_engine() -> None:
+    assert set(BARE) == set(READS)
+    floor = Floor(200)
+    for name, command in READS.items():
+        rows = floor.read(name, parameters_of(command, 7))
+        assert rows or name in {"filter, no match"}, name
+    floor.close()
+
+
+def test_every_read_is_measured_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["engine", "--sizes", "100,200"]) == 0
+    printed = capsys.readouterr().out
+    for name in READS:
+        assert printed.count(f"  {name} ") == 3, name
+    assert "growth from 100 to 200" in printed
+
+
+def test_a_part_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["nonsense"])
+    assert "nonsense" in capsys.readouterr().err
