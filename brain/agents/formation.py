@@ -217,7 +217,7 @@ class _Pass:
         entries = [entry for entry in self.turn.dossier if entry.who.id]
         known = [*speakers.values(), *(_entry_thing(entry.who, entry.key, entry.aliases) for entry in entries)]
         messages = {
-            number: Message(message.binding, message.observed_at, _thing(message.speaker))
+            number: Message(number, message.binding, message.observed_at, _thing(message.speaker))
             for number, message in enumerate(captured(self._job, self._cast), start=1)
         }
         return Ground(

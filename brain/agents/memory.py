@@ -93,6 +93,9 @@ def _slot_claim(assertion: Any, target: Any) -> SlotClaim:
         entity.type if entity else None,
         (assertion.get("asserted_by") or {}).get("id"),
         assertion.get("stance", "support"),
+        assertion.get("mode", "stated"),
         assertion.get("asserted_at") or "",
         assertion.get("valid_time") or {},
+        tuple(cited["id"] for cited in assertion.get("evidence") or () if cited.get("role", "support") == "support"),
+        bool(assertion.get("context_refs")),
     )

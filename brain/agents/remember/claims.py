@@ -28,6 +28,7 @@ from brain.agents.remember.slots import (
     same_value,
 )
 from brain.agents.remember.things import PERSON, Thing
+from brain.agents.remember.timeline import in_time, said_before
 from brain.agents.turns import PredicateWord
 from brain.store.base import ElementId
 
@@ -54,7 +55,7 @@ def compile_claims(claims: Sequence[Placed[Claim]], ground: Ground) -> tuple[lis
         except Wrong as wrong:
             faults.append(wrong.at(placed.at))
     kept, clashes = in_order(pieces, warnings)
-    return kept, faults + clashes, warnings
+    return in_time(kept, ground), faults + clashes, warnings
 
 
 def _compile(
@@ -72,18 +73,23 @@ def _compile(
         place="subject",
     )
     slot = list(ground.memory.slot(subject.id, word.name)) if subject.id else []
+    mine = [
+        known
+        for known in slot
+        if by.id and known.by == by.id and known.stance == "support" and said_before(known, message)
+    ]
     value = _value(claim, word, message, ground)
     if claim.change in ("ended", "withdrawn") and value is None:
-        value = only_value(slot, by, word)
+        value = only_value(mine, slot, word)
     if value is None:
         raise Wrong("Neither object nor text is set.", "Set object for a thing, or text for a plain value.")
     since, until = _span(claim.since, "since"), _span(claim.until, "until")
-    mine = [known for known in slot if by.id and known.by == by.id and known.stance == "support"]
 
     if claim.change == "withdrawn":
         return [Withdraw(at, message, same_value(mine, value, slot).assertion_id)]
     if claim.change == "ended":
-        return [ended(at, message, subject, word, value, by, since, until, mine)]
+        past = Assert(at, message, subject, word, value, by, "stated", "support", None, None, "ended")
+        return [ended(past, since, until, mine, earlier)]
     mode, stance = _MODES[claim.change]
     supersedes: ElementId | None = None
     valid = _valid(since, until, message)

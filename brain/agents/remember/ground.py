@@ -20,6 +20,8 @@ class SlotClaim:
 
     object      `{"id": …}` or a scalar; `object_name` is how a person calls it
     valid_time  as stored, possibly empty
+    evidence    what it cites
+    is_scoped   whether it holds in some context only
     """
 
     assertion_id: ElementId
@@ -28,8 +30,11 @@ class SlotClaim:
     object_type: str | None
     by: ElementId | None
     stance: str
+    mode: str
     asserted_at: Timestamp
     valid_time: Mapping[str, Any]
+    evidence: tuple[ElementId, ...]
+    is_scoped: bool
 
     def to_choice(self) -> dict[str, Any]:
         return {"value": self.object_name, "by": self.by, "stance": self.stance, "said": self.asserted_at[:10]}
@@ -49,8 +54,9 @@ class Memory(Lookup, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A citable message of the pass: its binding (`msg3`), when it was observed, who said it."""
+    """A citable message of the pass: its number and binding (`msg3`), when it was observed, who said it."""
 
+    number: int
     binding: str
     observed_at: Timestamp
     speaker: Thing

@@ -22,6 +22,8 @@ _ID = re.compile(r"\bC-[1-9][0-9]*\b", re.ASCII)
 _TASKS = {"erase": "review_retention", "correct_identity": "resolve_identity", "other": "consolidate"}
 """The class of review each kind of wish asks for."""
 
+_ASKS = {"erase": "asks to have forgotten", "correct_identity": "says who is who", "other": "asks of memory"}
+
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
@@ -113,11 +115,11 @@ def compile_rule(at: str, item: Rule, ground: Ground) -> OtherPiece:
 
 
 def compile_wish(at: str, item: Wish, ground: Ground) -> OtherPiece:
-    """A wish about memory itself becomes work for review; nothing is erased by asking."""
+    """A wish about memory itself becomes a task for the owner, who has to see whose it is; nothing is erased by asking."""
     message = ground.message(item.msg)
     attributes = {
         "task_class": _TASKS[item.kind],
-        "summary": item.what,
+        "summary": f"{message.speaker.name} {_ASKS[item.kind]}: {item.what}",
         "status": "pending",
         "request": item.kind,
         "created_at": message.observed_at,

@@ -22,6 +22,7 @@ class Assert:
     object      a Thing, or a scalar
     valid       `valid_time`, None when nothing was said about it
     supersedes  the speaker's own earlier claim it corrects
+    also_cites  Evidence on record that it rests on beside its message
     """
 
     at: str
@@ -35,6 +36,7 @@ class Assert:
     valid: dict[str, Any] | None
     supersedes: ElementId | None
     change: str
+    also_cites: tuple[ElementId, ...] = ()
 
     def write(self, block: Block) -> None:
         subject = block.thing(self.subject)
@@ -44,7 +46,7 @@ class Assert:
             f'mode: "{self.mode}"',
             f'stance: "{self.stance}"',
             f"at: {block.value(self.message.observed_at)}",
-            f"evidence: :{self.message.binding}",
+            f"evidence: {self._evidence(block)}",
         ]
         if self.valid:
             members.append(f"valid: {block.value(self.valid)}")
@@ -60,6 +62,10 @@ class Assert:
             _record_revision(block, self.message, self.supersedes, handle)
         else:
             block.output(self.message.binding, handle, key)
+
+    def _evidence(self, block: Block) -> str:
+        cited = [f":{self.message.binding}", *map(block.reference, self.also_cites)]
+        return cited[0] if len(cited) == 1 else f"[{', '.join(cited)}]"
 
     @property
     def slot(self) -> tuple[Any, ...]:

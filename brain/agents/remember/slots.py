@@ -8,18 +8,11 @@ from typing import Any
 
 from brain.agents.remember.dates import Span, just_before
 from brain.agents.remember.faults import Fault, Wrong
-from brain.agents.remember.ground import Message, SlotClaim
+from brain.agents.remember.ground import SlotClaim
 from brain.agents.remember.pieces import Assert, ClaimPiece, Value
 from brain.agents.remember.things import Thing
 from brain.agents.turns import PredicateWord
 from brain.ids import object_key
-from brain.times import Timestamp
-
-
-def _start_key(known: SlotClaim) -> Timestamp:
-    """When a claim says it began at the latest (§25.4): an end before that would not end it."""
-    begun = known.valid_time.get("from")
-    return (begun.get("latest") if isinstance(begun, dict) else begun) or known.asserted_at
 
 
 def is_value(known: SlotClaim, value: Value) -> bool:
@@ -28,11 +21,11 @@ def is_value(known: SlotClaim, value: Value) -> bool:
     return not isinstance(known.object, dict) and object_key(known.object) == object_key(value)
 
 
-def only_value(slot: Sequence[SlotClaim], by: Thing, word: PredicateWord) -> Value:
+def only_value(mine: Sequence[SlotClaim], slot: Sequence[SlotClaim], word: PredicateWord) -> Value:
     """The value meant by "no longer" without a value: the only one the speaker has on record."""
-    mine = {object_key(known.object): known for known in slot if known.by == by.id and known.stance == "support"}
-    if len(mine) == 1:
-        known = next(iter(mine.values()))
+    values = {object_key(known.object): known for known in mine}
+    if len(values) == 1:
+        known = next(iter(values.values()))
         if isinstance(known.object, dict):
             return Thing(known.object["id"], known.object_type or "", None, known.object_name)
         return known.object  # type: ignore[no-any-return]
@@ -80,29 +73,31 @@ def corrected(
 
 
 def ended(
-    at: str,
-    message: Message,
-    subject: Thing,
-    word: PredicateWord,
-    value: Value,
-    by: Thing,
-    since: Span | None,
-    until: Span | None,
-    mine: Sequence[SlotClaim],
+    claim: Assert, since: Span | None, until: Span | None, mine: Sequence[SlotClaim], earlier: Sequence[ClaimPiece]
 ) -> Assert:
-    """An end: against one's own claim on record the opposite stance from then on, else the past interval itself."""
-    stopped = until.not_after(message.observed_at) if until else None
-    known = next((known for known in reversed(mine) if is_value(known, value)), None)
-    if known is not None:
-        if stopped and stopped.latest <= _start_key(known) < message.observed_at:
-            stopped = Span(stopped.earliest, message.observed_at)
-        valid = {"from": stopped.point} if stopped else None
-        return Assert(at, message, subject, word, value, by, "stated", "reject", valid, None, "ended")
-    end = stopped or Span(message.observed_at, message.observed_at)
-    begun = since.not_after(message.observed_at).point if since else {"latest": just_before(end.latest)}
-    point = end.point if stopped else {"latest": message.observed_at}
-    valid = {"from": begun, "until": point}
-    return Assert(at, message, subject, word, value, by, "stated", "support", valid, None, "ended")
+    """An end: of what the speaker claimed before, the opposite stance from then on; else the past interval itself.
+
+    claim    the value that ended, as a support without times
+    earlier  claims of the same document
+    """
+    now = claim.message.observed_at
+    stopped = until.not_after(now) if until else None
+    if any(is_value(known, claim.object) for known in mine) or any(_holds(piece, claim) for piece in earlier):
+        return replace(claim, stance="reject", valid={"from": stopped.point} if stopped else None)
+    end = stopped or Span(now, now)
+    begun = since.not_after(now).point if since else {"latest": just_before(end.latest)}
+    return replace(claim, valid={"from": begun, "until": end.point if stopped else {"latest": now}})
+
+
+def _holds(piece: ClaimPiece, claim: Assert) -> bool:
+    """Whether a claim of the same document says the value of another holds."""
+    return (
+        isinstance(piece, Assert)
+        and piece.stance == "support"
+        and (piece.subject.identity, piece.word.name, piece.by.identity, piece.value_key)
+        == (claim.subject.identity, claim.word.name, claim.by.identity, claim.value_key)
+        and piece.message.observed_at <= claim.message.observed_at
+    )
 
 
 def kept_interval(known: SlotClaim) -> dict[str, Any]:
@@ -117,8 +112,8 @@ def kept_interval(known: SlotClaim) -> dict[str, Any]:
 def in_order(pieces: Sequence[ClaimPiece], warnings: list[str]) -> tuple[list[ClaimPiece], list[Fault]]:
     """Claims of one document that touch each other.
 
-    A correction takes the place of what the same document says before it. Of two values at one instant the earlier
-    ends when the later says the world changed; otherwise the later is a fault, since both cannot hold.
+    A correction takes the place of what the same document says before it. Two values that one message gives one slot
+    at one instant are a fault, unless the later says the world changed; of two messages the later word counts.
     """
     kept: list[ClaimPiece] = []
     faults: list[Fault] = []
@@ -136,8 +131,7 @@ def in_order(pieces: Sequence[ClaimPiece], warnings: list[str]) -> tuple[list[Cl
             kept.remove(rival)
             kept.append(replace(piece, supersedes=rival.supersedes, valid=piece.valid or rival.valid))
             warnings.append(f"{rival.at} was corrected by {piece.at} and not kept")
-        elif piece.change == "new":
-            kept[kept.index(rival)] = replace(rival, valid={**(rival.valid or {}), "until": piece.message.observed_at})
+        elif piece.change == "new" or rival.message.number != piece.message.number:
             kept.append(piece)
         else:
             faults.append(
