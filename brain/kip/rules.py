@@ -3,12 +3,13 @@
 Patterns and filters between two of OPTIONAL, NOT and UNION hold together in any order, so the cheapest that has
 something to start from runs first: what fixes or tests rows, then what a bound end leads to, then scans. OPTIONAL, NOT
 and UNION act on what stands before them and keep their places. A belief waits for its subject, a filter for its names,
-if need be behind a NOT.
+if need be behind a NOT; both also wait for the patterns beside them that may still say what a name stands for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from brain import errors
 from brain.kip.algebra import (
@@ -36,48 +37,93 @@ from brain.store.base import Kind
 _Bound = frozenset[str]
 
 
-def arrange(block: Block, bound: _Bound = frozenset()) -> Block:
+@dataclass(slots=True)
+class _Names:
+    """What is known of the names at one place of a block.
+
+    bound    a row may have them
+    certain  every row has them
+    settled  certain, and no pattern of this stretch can still make another element of one: where merges lead several to
+             one survivor, it is the element pattern that says which of them is meant
+    """
+
+    bound: _Bound
+    certain: _Bound
+    settled: _Bound
+
+    @classmethod
+    def between_stretches(cls, bound: _Bound, certain: _Bound) -> _Names:
+        return cls(bound, certain, certain)
+
+
+def arrange(block: Block) -> Block:
     """The block with its steps in the order they run, and so its inner blocks.
 
-    bound   the variables that the rows coming in may have
     raises  ProjectionTargetUnbound and ProjectionTargetUnbounded for a belief whose subject nothing binds (§46.3)
     """
-    known = bound
+    return _arranged(block, _Names.between_stretches(frozenset(), frozenset()))[0]
+
+
+def _arranged(block: Block, names: _Names) -> tuple[Block, _Bound]:
+    """The block arranged, and the names that each of its rows has; `names` of the rows coming in."""
     arranged: list[Step] = []
     waiting: list[Step] = []
     for step in block.steps:
         if not isinstance(step, (Not, Optional, Union)):
             waiting.append(step)
             continue
-        known = _settle(waiting, known, arranged)
+        _settle(waiting, names, arranged)
+        bound, certain = names.bound, names.certain
         match step:
             case Not(block=inner):
-                arranged.append(Not(arrange(inner, known)))
+                arranged.append(Not(_arranged(inner, _Names.between_stretches(bound, certain))[0]))
             case Optional(block=inner):
-                arranged.append(Optional(arrange(inner, known)))
-                known |= _names(inner)
+                arranged.append(Optional(_arranged(inner, _Names.between_stretches(bound, certain))[0]))
+                bound |= _names(inner)
             case Union(block=inner):
-                arranged.append(Union(arrange(inner)))
-                known |= _names(inner)
-    _settle(waiting, known, arranged)
+                branch, in_branch = _arranged(inner, _Names.between_stretches(frozenset(), frozenset()))
+                arranged.append(Union(branch))
+                bound |= _names(inner)
+                certain &= in_branch
+        names = _Names.between_stretches(bound, certain)
+    _settle(waiting, names, arranged)
     for step in waiting:
         _refuse_unbound(step)
-    return Block(tuple(arranged))
+    return Block(tuple(arranged)), names.certain
 
 
-def _settle(waiting: list[Step], known: _Bound, arranged: list[Step]) -> _Bound:
-    """Move every step that can run from `waiting` to `arranged`; the variables bound then."""
+def _settle(waiting: list[Step], names: _Names, arranged: list[Step]) -> None:
+    """Move every step that can run from `waiting` to `arranged`, and note what it binds."""
     while True:
         ready = [
-            (cost(step, known) * _crossing(step, known), index)
+            (cost(step, names.bound) * _crossing(step, names.bound), index)
             for index, step in enumerate(waiting)
-            if needs(step) <= known
+            if _can_run(step, waiting, names)
         ]
         if not ready:
-            return known
+            return
         step = waiting.pop(min(ready)[1])
         arranged.append(step)
-        known |= frozenset(variables(step))
+        bound = frozenset(variables(step))
+        names.bound |= bound
+        if not isinstance(step, Filter):
+            names.certain |= bound
+        if isinstance(step, (Scan, Search)):
+            names.settled |= {step.variable}
+
+
+def _can_run(step: Step, waiting: list[Step], names: _Names) -> bool:
+    wanted = needs(step)
+    if not wanted <= names.bound:
+        return False
+    open_, unsettled = wanted - names.certain, wanted - names.settled
+    if not unsettled:
+        return True
+    return not any(
+        not open_.isdisjoint(variables(other)) or (isinstance(other, (Scan, Search)) and other.variable in unsettled)
+        for other in waiting
+        if other is not step and (not needs(other) or (isinstance(step, Filter) and not isinstance(other, Filter)))
+    )
 
 
 def _crossing(step: Step, known: _Bound) -> float:
