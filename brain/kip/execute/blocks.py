@@ -63,7 +63,7 @@ def _chain(steps: tuple[Step, ...], batches: Iterator[Batch], seeds: Batch, fram
         if isinstance(step, Union):
             batches = _union(step, batches, seeds, frame)
         else:
-            batches = _RUN[type(step)](step, _filled(batches), frame)
+            batches = _RUN[type(step)](step, _filled(batches, frame), frame)
     return batches
 
 
@@ -76,14 +76,20 @@ def _settled(batches: Iterator[Batch], frame: Frame) -> Iterator[Batch]:
             yield [[str(cell) if type(cell) is Survivor else cell for cell in row] for row in batch]
 
 
-def _filled(batches: Iterator[Batch]) -> Iterator[Batch]:
-    """Batches that hold something, none of them much longer than BATCH."""
+def _filled(batches: Iterator[Batch], frame: Frame) -> Iterator[Batch]:
+    """Batches that hold something, none of them much longer than BATCH.
+
+    Every row passes here before each step, whether or not it will ever be a row of the answer: so here is where a
+    query is ended in time, however much it throws away.
+    """
     for batch in batches:
+        frame.graph.check_deadline()
         if len(batch) <= BATCH:
             if batch:
                 yield batch
         else:
             for start in range(0, len(batch), BATCH):
+                frame.graph.check_deadline()
                 yield batch[start : start + BATCH]
 
 
@@ -99,6 +105,7 @@ def _optional(step: Optional, batches: Iterator[Batch], frame: Frame) -> Iterato
         matched: set[int] = set()
         seeds = _marked(batch)
         for found in extend_block(step.block, seeds, frame):
+            frame.graph.check_deadline()
             matched.update(_mark(row) for row in found)
             yield [row[:-1] for row in found]
         yield [row for mark, row in enumerate(batch) if mark not in matched]
@@ -137,13 +144,20 @@ def _union(step: Union, batches: Iterator[Batch], seeds: Batch, frame: Frame) ->
     yield from batches
     shared = [frame.cells[name] for name in variables(step.block)]
     for found in _branch(step, frame):
+        frame.graph.check_deadline()
         yield [merged for seed in seeds for row in found if (merged := _merged(seed, row, shared)) is not None]
 
 
 def _branch(step: Union, frame: Frame) -> Iterator[Batch]:
     """The right block's own rows, which depend on nothing: run once, also when an OPTIONAL asks for every batch."""
     if id(step) not in frame.branches:
-        frame.branches[id(step)] = list(_settled(run_block(step.block, frame), frame))
+        held, kept = 0, []
+        for batch in _settled(run_block(step.block, frame), frame):
+            held += len(batch)
+            frame.graph.check_deadline()
+            frame.graph.check_held(held)
+            kept.append(batch)
+        frame.branches[id(step)] = kept
     return iter(frame.branches[id(step)])
 
 

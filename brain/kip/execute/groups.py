@@ -44,9 +44,11 @@ class Groups:
         found: dict[tuple[Any, ...], _Gathered] = {}
         if not keys:
             found[()] = _Gathered((), (), [_Column(aggregate) for aggregate in group.aggregates])
+        held = 0
         for batch in batches:
+            frame.graph.check_deadline()
             frame.load(batch, read)
-            frame.graph.check_held(len(found))
+            frame.graph.check_held(len(found) + held)
             for row in batch:
                 values = [value_of(row) for value_of, _ in keys]
                 spelled = tuple(map(_identity, values))
@@ -56,7 +58,7 @@ class Groups:
                     columns = [_Column(aggregate) for aggregate in group.aggregates]
                     gathered = found[spelled] = _Gathered(shown, tuple(map(_order, values)), columns)
                 for column, argument in zip(gathered.columns, arguments, strict=True):
-                    column.add(argument(row))
+                    held += column.add(argument(row))
                 if len(gathered.bound) < CITED:
                     gathered.bound |= cited(row)
         groups = list(found.values())
@@ -86,18 +88,20 @@ class _Column:
         self.seen: set[Any] = set()
         self.values: list[Value] = []
 
-    def add(self, value: Value) -> None:
+    def add(self, value: Value) -> int:
+        """Take a value in; how many more are held for it."""
         if value is None:
-            return
+            return 0
         if self.aggregate.distinct:
             key = _identity(value)
             if key in self.seen:
-                return
+                return 0
             self.seen.add(key)
         if self.aggregate.function == "COUNT":
             self.count += 1
-        else:
-            self.values.append(value)
+            return int(self.aggregate.distinct)
+        self.values.append(value)
+        return 1
 
     def result(self) -> Value:
         if self.aggregate.function == "COUNT":

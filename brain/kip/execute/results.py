@@ -207,7 +207,9 @@ def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
 def _all_solutions(plan: Project, frame: Frame) -> Iterator[Batch]:
     """Every distinct solution once."""
     if _never_repeats(plan):
-        yield from run_block(plan.block, frame)
+        for batch in run_block(plan.block, frame):
+            yield batch
+            frame.graph.forget()
         return
     places = [frame.cells[name] for name in plan.distinct.variables]
     seen: set[tuple[Cell, ...]] = set()

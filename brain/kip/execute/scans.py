@@ -125,16 +125,16 @@ def _join(step: Scan, match: Match, rows: Batch, frame: Frame) -> Iterator[Batch
         if cell is not None:
             waiting.setdefault(frame.graph.canonical(cell) if isinstance(cell, str) else cell, []).append(row)
     found = _by_member(step, match, waiting, frame)
-    while elements := list(islice(found, BATCH)):
-        made = [
-            extended
-            for element in elements
-            for binding in dict.fromkeys(bindings(element, match, frame))
-            for row in waiting.get(binding, ())
-            for extended in extend(_with(row, place, element.id), element, step.matches, frame)
-        ]
-        for start in range(0, len(made), BATCH):
-            yield made[start : start + BATCH]
+    made: Batch = []
+    for element in found:
+        for binding in dict.fromkeys(bindings(element, match, frame)):
+            for row in waiting.get(binding, ()):
+                made += extend(_with(row, place, element.id), element, step.matches, frame)
+        if len(made) >= BATCH:
+            yield made
+            made = []
+    if made:
+        yield made
 
 
 def _by_member(step: Scan, match: Match, wanted: Iterable[Binding], frame: Frame) -> Iterator[Element]:
