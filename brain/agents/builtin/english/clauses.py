@@ -210,7 +210,7 @@ class _Splitter:
             subjects,
             group,
             tuple(self.plain[group.end : end]),
-            times,
+            tuple(spot for spot in times if spot.is_possible),
             bool(opening.words & _ASIDES) or bool(HEDGES & opening.adverbs),
             begin,
             max([last, *(spot.end for spot in times)]),

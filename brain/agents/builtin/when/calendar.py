@@ -18,7 +18,8 @@ Role: TypeAlias = Literal["at", "since", "until", "by", "after", "before", "rang
 class When:
     """A calendar time at the precision said.
 
-    start        `2024`, `2024-03`, `2024-03-05` or `2024-03-05T15:30Z`
+    start        `2024`, `2024-03`, `2024-03-05`, or `2024-03-05T15:30` with the zone of the moment it was said (`Z`,
+                 `-08:00`)
     end          the last day, month or year of a span; None when the span is what `start` says
     approximate  `start` is finer than what was said (a week, "a few days ago")
     """
@@ -54,9 +55,15 @@ class When:
 Reading: TypeAlias = tuple[When | None, When | None]
 """What an expression means when the sentence tells of the past, and when it tells of the future."""
 
+IMPOSSIBLE: Reading = (None, None)
+"""What is put like a date and is none, `31 June`: found like any other, so that no part of it passes for a date."""
+
+Clock: TypeAlias = tuple[int, int]
+"""Hour and minute as said, `24:00` and impossible ones among them."""
+
 Rule: TypeAlias = tuple[Pattern, Callable[[Any, datetime], "Reading | None"]]
-"""A pattern and what its match means at the time of the message; None when it is no date after all. A group named
-`core` holds the time itself when the pattern needs the word before it."""
+"""A pattern and what its match means at the time of the message; None when it is not put like a date after all. A group
+named `core` holds the time itself when the pattern needs the word before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Spot:
     reading  its meaning in either direction
     said     when the sentence was said, as ISO minutes
     again    the same expression read at another moment: how the first end of "March to June 2023" finds its year
-    clock    hour and minute when it is a time of day alone
+    clock    when it is a time of day alone
     """
 
     start: int
@@ -75,13 +82,18 @@ class Spot:
     reading: Reading
     again: Callable[[datetime], Reading]
     said: str = ""
-    clock: tuple[int, int] | None = None
+    clock: Clock | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it means anything; else its clause has no such time."""
+        return self.reading != IMPOSSIBLE
 
     @property
     def ahead(self) -> bool:
         """Whether the time can only lie after the sentence that tells it."""
-        past = self.reading[0]
-        return past is None or past.start > self.said[: len(past.start)]
+        past, future = self.reading
+        return future is not None if past is None else past.start > self.said[: len(past.start)]
 
     def when(self, direction: Direction | None) -> When | None:
         """The time meant; without a direction only what is the same both ways."""
@@ -93,9 +105,9 @@ class Spot:
         return past if past == future else None
 
 
-def fixed(when: When | None) -> Reading | None:
-    """A reading that does not depend on the direction."""
-    return None if when is None else (when, when)
+def fixed(when: When | None) -> Reading:
+    """A reading that does not depend on the direction; impossible when the calendar has no such time."""
+    return when, when
 
 
 def day(value: date) -> str:
@@ -127,10 +139,8 @@ def month_reading(month: int, at: datetime) -> Reading:
     return whole_month(past, month), whole_month(future, month)
 
 
-def month_day_reading(month: int, number: int, at: datetime) -> Reading | None:
+def month_day_reading(month: int, number: int, at: datetime) -> Reading:
     """A day without a year: the last one up to today, or the next one from today on."""
-    if real_date(2000, month, number) is None:
-        return None
     today = at.date()
     years = [real_date(year, month, number) for year in range(at.year - 8, at.year + 9) if 1 <= year <= 9999]
     real = [value for value in years if value is not None]
@@ -196,7 +206,7 @@ def away(count: int, unit: str, at: datetime) -> When | None:
                 moment = at + timedelta(**{f"{unit}s": count})
             except OverflowError:
                 return None
-            return When(moment.strftime("%Y-%m-%dT%H:%MZ")) if moment.year >= 1000 else None
+            return When(f"{moment:%Y-%m-%dT%H:%M}{zone_of(at)}") if moment.year >= 1000 else None
         case "day":
             return shifted(at.date(), days=count)
         case "week":
@@ -213,20 +223,44 @@ def quarter(year: int, number: int) -> When:
     return When(f"{year:04d}-{3 * number - 2:02d}", f"{year:04d}-{3 * number:02d}")
 
 
-def at_clock(when: When | None, clock: tuple[int, int]) -> When | None:
-    """A day with a time of day, UTC as messages are dated."""
-    if when is None or len(when.start) != 10 or when.end is not None:
+def zone_of(at: datetime) -> str:
+    """The zone of a moment as times of day are written: `Z`, `-08:00`."""
+    minutes = int((at.utcoffset() or timedelta()) / timedelta(minutes=1))
+    sign, minutes = ("-" if minutes < 0 else "+"), abs(minutes)
+    return f"{sign}{minutes // 60:02d}:{minutes % 60:02d}" if minutes else "Z"
+
+
+def is_clock(clock: Clock) -> bool:
+    """Whether a day has this time; 24:00 is the midnight that ends it."""
+    hour, minute = clock
+    return (0 <= hour < 24 and 0 <= minute < 60) or clock == (24, 0)
+
+
+def at_clock(when: When | None, clock: Clock, zone: str) -> When | None:
+    """A day with a time of day, by the clock of whoever says it; what is no single day stays as it is.
+
+    zone  of that clock: `Z`, `-08:00`
+    """
+    if when is None or not is_clock(clock):
+        return None
+    if len(when.start) != 10 or when.end is not None:
         return when
-    return When(f"{when.start}T{clock[0]:02d}:{clock[1]:02d}Z")
+    if clock == (24, 0):
+        following = shifted(date.fromisoformat(when.start), days=1)
+        return at_clock(following, (0, 0), zone)
+    return When(f"{when.start}T{clock[0]:02d}:{clock[1]:02d}{zone}")
 
 
-def clock_reading(clock: tuple[int, int], at: datetime) -> Reading:
+def clock_reading(clock: Clock, at: datetime) -> Reading:
     """A time of day alone: the last such moment, or the next."""
-    today = at.date()
+    if not is_clock(clock):
+        return IMPOSSIBLE
+    today, zone = at.date(), zone_of(at)
+    clock = (clock[0] % 24, clock[1])
     passed = (at.hour, at.minute) >= clock
     past = shifted(today, days=0 if passed else -1)
     future = shifted(today, days=1 if passed else 0)
-    return at_clock(past, clock), at_clock(future, clock)
+    return at_clock(past, clock, zone), at_clock(future, clock, zone)
 
 
 def moment_of(timestamp: str) -> datetime:
@@ -238,14 +272,17 @@ def moment_of(timestamp: str) -> datetime:
 
 
 def spots_of(text: str, at: datetime, rules: tuple[Rule, ...]) -> list[Spot]:
-    """The matches of the rules, leftmost first, the longest of those that overlap."""
+    """The matches of the rules, leftmost first, the longest of those that overlap.
+
+    What is put like a date and is impossible takes its place among them, so that no part of it is read instead.
+    """
     found: list[Spot] = []
     for compiled, meaning in rules:
         for match in compiled.finditer(text):
             reading = meaning(match, at)
-            if reading is not None and reading != (None, None):
+            if reading is not None:
                 found.append(_spot(match, meaning, reading, at))
-    found.sort(key=lambda spot: (spot.start, -spot.end))
+    found.sort(key=lambda spot: (spot.start, -spot.end, not spot.is_possible))
     kept: list[Spot] = []
     for spot in found:
         if not kept or spot.start >= kept[-1].end:
@@ -257,7 +294,7 @@ def spots_of(text: str, at: datetime, rules: tuple[Rule, ...]) -> list[Spot]:
 
 def _spot(match: Any, meaning: Callable[[Any, datetime], Reading | None], reading: Reading, at: datetime) -> Spot:
     start, end = match.span(match.re.groupindex.get("core", 0))
-    return Spot(start, end, "at", reading, lambda moment: meaning(match, moment) or (None, None), at.isoformat()[:16])
+    return Spot(start, end, "at", reading, lambda moment: meaning(match, moment) or IMPOSSIBLE, at.isoformat()[:16])
 
 
 def _safe(year: int, month: int, number: int) -> date | None:

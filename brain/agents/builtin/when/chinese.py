@@ -9,6 +9,8 @@ from typing import Any
 
 from brain.agents.builtin.text import pattern
 from brain.agents.builtin.when.calendar import (
+    IMPOSSIBLE,
+    Clock,
     Reading,
     Role,
     Rule,
@@ -31,13 +33,18 @@ from brain.agents.builtin.when.calendar import (
     weekday_reading,
     weekend,
     whole_month,
+    zone_of,
 )
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _NUMBER = r"([0-9]{1,4}|[零〇一二两三四五六七八九十百]{1,6})"
-_YEAR = r"((?:19|20)[0-9]{2}|[一二][零〇九][零〇一二三四五六七八九]{2})年"
-_MONTH = r"([0-9]{1,2}|十[一二]?|[一二三四五六七八九])月(?:份)?"
-_DAY = r"([0-9]{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号號]"
+_FIGURES = r"(\b[0-9]{1,4}|[零〇一二三四五六七八九十百]{1,6})"
+"""Whole figures, so that the end of a number never passes for a month, a day or an hour of its own."""
+_YEAR = r"(\b[12][0-9]{3}|[一二][零〇一二三四五六七八九]{3})年"
+_ANY_YEAR = r"(\b[0-9]{2}|\b[0-9]{4}|[零〇一二三四五六七八九]{4})年"
+"""The year of a date with its month, which needs no care to tell it from a count."""
+_MONTH = rf"{_FIGURES}月(?:份)?"
+_DAY = rf"{_FIGURES}[日号號]"
 _WEEKDAY = r"(?:周|星期|礼拜|週|禮拜)([一二三四五六日天])"
 _PART = pattern(r"^的?(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|夜里|晚间)")
 _UNITS = {
@@ -52,6 +59,11 @@ _DAY_WORDS = {
 _WEEK_STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "这个": 0, "上个": -1, "下": 1, "下个": 1, "下下": 2}
 _YEAR_WORDS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _SEASONS = {"春": (3, 5), "夏": (6, 8), "秋": (9, 11), "冬": (12, 14)}
+
+
+_PLAIN = pattern(
+    r"^(?:[零〇]?[一二两三四五六七八九]|(?:[一二三四五六七八九]百)?零?[一二三四五六七八九]?十?[一二三四五六七八九]?)$"
+)
 
 
 def number(text: str) -> int | None:
@@ -72,33 +84,53 @@ def number(text: str) -> int | None:
     return total + held
 
 
+def _figure(text: str) -> int:
+    """A month, day, hour or minute; 0, which is no month or day, for what is no one number: 二三月 is two months."""
+    if text.isascii():
+        return int(text)
+    return (number(text) or 0) if _PLAIN.match(text) else 0
+
+
+def _year_of(said: str | None, relative: str | None, at: datetime) -> int | None:
+    """The year of a date; of two figures the one of the hundred years that end twenty years on."""
+    if said is None:
+        return at.year + _YEAR_WORDS[relative] if relative else None
+    year = number(said) or 0
+    if len(said) > 2:
+        return year
+    century = at.year // 100 * 100
+    return century + year if year <= at.year % 100 + 20 else century - 100 + year
+
+
 def _weekday(char: str) -> int:
     return 6 if char in "日天" else "一二三四五六".index(char)
 
 
-def _full_date(match: Any, at: datetime) -> Reading | None:
+def _dashed(match: Any, at: datetime) -> Reading | None:  # noqa: ARG001 - every rule takes the moment
+    year, month, the_day = (int(group) for group in match.groups())
+    value = real_date(year, month, the_day)
+    if value is None and not (1900 <= year < 2100 or (0 < month < 13 and 0 < the_day < 32)):
+        return None  # a code: 1234-56-78
+    return fixed(on_day(value))
+
+
+def _full_date(match: Any, at: datetime) -> Reading:
     said_year, relative, month, the_day = match.groups()
-    year = number(said_year) if said_year else at.year + _YEAR_WORDS[relative] if relative else None
-    month_number, day_number = number(month), number(the_day)
-    if month_number is None or day_number is None:
-        return None
+    year = _year_of(said_year, relative, at)
     if year is None:
-        return month_day_reading(month_number, day_number, at)
-    return fixed(on_day(real_date(year, month_number, day_number)))
+        return month_day_reading(_figure(month), _figure(the_day), at)
+    return fixed(on_day(real_date(year, _figure(month), _figure(the_day))))
 
 
-def _year_month(match: Any, at: datetime) -> Reading | None:
+def _year_month(match: Any, at: datetime) -> Reading:
     said_year, relative, month = match.groups()
-    year = number(said_year) if said_year else at.year + _YEAR_WORDS[relative]
-    month_number = number(month)
-    if year is None or month_number is None or not 1 <= month_number <= 12:
-        return None
-    return fixed(whole_month(year, month_number))
+    year, number_of_month = _year_of(said_year, relative, at), _figure(month)
+    return fixed(whole_month(year, number_of_month) if year is not None and 1 <= number_of_month <= 12 else None)
 
 
-def _month_alone(match: Any, at: datetime) -> Reading | None:
-    value = number(match[1])
-    return month_reading(value, at) if value and 1 <= value <= 12 else None
+def _month_alone(match: Any, at: datetime) -> Reading:
+    value = _figure(match[1])
+    return month_reading(value, at) if 1 <= value <= 12 else IMPOSSIBLE
 
 
 def _in_week(match: Any, at: datetime) -> Reading | None:
@@ -114,9 +146,8 @@ def _months(match: Any, at: datetime) -> Reading | None:
     value = away(
         {"上上个": -2, "上个": -1, "上": -1, "这个": 0, "本": 0, "下个": 1, "下": 1, "下下个": 2}[match[1]], "month", at
     )
-    the_day = number(match[2]) if match[2] else None
-    if value and the_day is not None:
-        return fixed(on_day(real_date(int(value.start[:4]), int(value.start[5:7]), the_day)))
+    if value and match[2]:
+        return fixed(on_day(real_date(int(value.start[:4]), int(value.start[5:7]), _figure(match[2]))))
     return fixed(value)
 
 
@@ -159,43 +190,40 @@ def _said_year(match: Any, at: datetime) -> Reading | None:  # noqa: ARG001 - ev
 def _quarter(match: Any, at: datetime) -> Reading | None:
     said_year, relative, which = match.groups()
     count = number(which)
-    year = number(said_year) if said_year else at.year + _YEAR_WORDS[relative]
-    return fixed(quarter(year, count)) if year and count and 1 <= count <= 4 else None
+    year = _year_of(said_year, relative, at)
+    return fixed(quarter(year, count) if year and count and 1 <= count <= 4 else None)
 
 
-def _clock_of(match: Any) -> tuple[int, int] | None:
-    part, hour_text, minute_text, half, hour_too, minute_too = match.groups()
+def _clock_of(match: Any) -> Clock:
+    """The time of day as said, possible or not."""
+    part, hour_text, minute_text, quarters, half, hour_too, minute_too = match.groups()
     if hour_too:
         hour, minute = int(hour_too), int(minute_too)
     else:
-        hour = number(hour_text) or 0
-        minute = 30 if half else (number(minute_text) or 0) if minute_text else 0
+        hour = _figure(hour_text) if hour_text not in ("零", "〇") else 0
+        minute = _figure(minute_text) if minute_text else 15 * _figure(quarters) if quarters else 30 if half else 0
+    if hour_text and not hour_text.isascii() and not _PLAIN.match(hour_text):
+        return _NO_CLOCK
     if part and part in "下午傍晚晚上晚间" and 1 <= hour < 12:
         hour += 12
-    return (hour % 24, minute) if hour <= 24 and minute < 60 else None
+    return hour, minute
 
 
-def _rule_clock(match: Any, at: datetime) -> Reading | None:
-    clock = _clock_of(match)
-    return clock_reading(clock, at) if clock else None
-
-
+_NO_CLOCK = (99, 0)
 _CLOCK = (
-    r"(凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|晚间)?(?:([0-9]{1,2}|十[一二]?|二十[一二三四]?|[一二两三四五六七八九])[点點]"
-    r"(?:([0-9]{1,2}|[一二三四五]?十[一二三四五六七八九]?)分?|(半)|钟|整)?|([0-9]{1,2})[:：]([0-9]{2}))"
+    r"(凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|晚间)?(?:(\b[0-9]{1,3}|[零〇一二两三四五六七八九十百]{1,4})[点點]"
+    r"(?:([0-9]{1,3}|[零〇一二三四五六七八九]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九])分?|([一三])刻|(半)|钟|整)?"
+    r"|\b([0-9]{1,2})[:：]([0-9]{2})\b)"
 )
 _RELATIVE_YEAR = r"(大前年|前年|去年|今年|明年|后年)"
 
 _RULES: tuple[Rule, ...] = (
-    (
-        pattern(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})"),
-        lambda m, _: fixed(on_day(real_date(int(m[1]), int(m[2]), int(m[3])))),
-    ),
-    (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?)?{_MONTH}{_DAY}"), _full_date),
-    (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?){_MONTH}(?:初|底|中旬|上旬|下旬)?"), _year_month),
+    (pattern(r"\b([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})\b"), _dashed),
+    (pattern(rf"(?:{_ANY_YEAR}|{_RELATIVE_YEAR}的?)?{_MONTH}{_DAY}"), _full_date),
+    (pattern(rf"(?:{_ANY_YEAR}|{_RELATIVE_YEAR}的?){_MONTH}(?:初|底|中旬|上旬|下旬)?"), _year_month),
     (pattern(rf"{_MONTH}(?:初|底|中旬|上旬|下旬)?"), _month_alone),
     (pattern(rf"{_YEAR}(?:初|底)?"), _said_year),
-    (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?)第?([一二三四1-4])季度"), _quarter),
+    (pattern(rf"(?:{_YEAR}|{_RELATIVE_YEAR}的?)第?([一二三四五六七八九0-9])季度"), _quarter),
     (pattern(rf"{_RELATIVE_YEAR}(年?底|年?初|春天|夏天|秋天|冬天)?"), _year_part),
     (pattern(r"((?:这个|本)?月底)"), lambda _, at: fixed(_month_end(at))),
     (pattern(r"(年底)"), lambda _, at: fixed(When(f"{at.year:04d}-12-31"))),
@@ -203,11 +231,13 @@ _RULES: tuple[Rule, ...] = (
      lambda m, at: fixed(shifted(at.date(), days=_DAY_WORDS[m[1]]))),
     (pattern(r"(上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)([一二三四五六日天])"), _in_week),
     (pattern(r"(上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)(末)?"), _weeks),
+    (pattern(r"(?P<core>(?:上上|上个|上|这个|这|本|下下|下个|下)(?:周|星期|礼拜)[七八九])(?:[，,。；;、\s]|$)"),
+     lambda _, __: IMPOSSIBLE),
     (pattern(rf"(上上个|上个|上|这个|本|下下个|下个|下)月(?:{_DAY})?(?:初|底)?"), _months),
     (pattern(rf"{_WEEKDAY}"), lambda m, at: weekday_reading(_weekday(m[1]), at)),
     (pattern(rf"{_NUMBER}{_UNIT}(之?前|以前|之?后|以后|之?内|以内)"), _from_today),
-    (pattern(rf"{_DAY}"), lambda m, at: day_of_month_reading(number(m[1]) or 0, at)),
-    (pattern(_CLOCK), _rule_clock),
+    (pattern(rf"{_DAY}"), lambda m, at: day_of_month_reading(_figure(m[1]), at)),
+    (pattern(_CLOCK), lambda m, at: clock_reading(_clock_of(m), at)),
 )  # fmt: skip
 _LENGTH = pattern(rf"{_NUMBER}{_UNIT}了")
 _LIKELY = pattern(r"[年月日号周天点晚早前后0-9]|星期|礼拜|季度")
@@ -222,7 +252,7 @@ def times_in(text: str, at: datetime) -> list[Spot]:
     if not _LIKELY.search(text):
         return []
     spots = [replace(spot, clock=_spot_clock(text, spot)) for spot in spots_of(text, at, _RULES)]
-    joined = [_with_words(text, spot) for spot in _joined(text, spots)]
+    joined = [_with_words(text, spot) for spot in _joined(text, spots, zone_of(at))]
     for match in _LENGTH.finditer(text):
         count = number(match[1])
         begun = away(-count, _UNITS[match[2]], at) if count else None
@@ -236,7 +266,7 @@ def _always(reading: Reading) -> Callable[[datetime], Reading]:
     return lambda _: reading
 
 
-def _spot_clock(text: str, spot: Spot) -> tuple[int, int] | None:
+def _spot_clock(text: str, spot: Spot) -> Clock | None:
     match = _CLOCK_ALONE.match(text[spot.start : spot.end])
     return _clock_of(match) if match else None
 
@@ -244,7 +274,7 @@ def _spot_clock(text: str, spot: Spot) -> tuple[int, int] | None:
 _CLOCK_ALONE = pattern(f"^{_CLOCK}$")
 
 
-def _joined(text: str, spots: list[Spot]) -> list[Spot]:
+def _joined(text: str, spots: list[Spot], zone: str) -> list[Spot]:
     kept: list[Spot] = []
     for spot in spots:
         previous = kept[-1] if kept else None
@@ -254,7 +284,7 @@ def _joined(text: str, spots: list[Spot]) -> list[Spot]:
         between = text[previous.end : spot.start].strip()
         if between in ("", "的") and previous.clock is None and spot.clock is not None:
             clock = _evening(text[previous.start : previous.end], spot.clock)
-            past, future = (at_clock(when, clock) for when in previous.reading)
+            past, future = (at_clock(when, clock, zone) for when in previous.reading)
             kept[-1] = replace(previous, end=spot.end, reading=(past, future))
         elif _JOINT.match(between) and previous.clock is None and spot.clock is None:
             kept[-1] = _span(previous, spot)
@@ -263,7 +293,7 @@ def _joined(text: str, spots: list[Spot]) -> list[Spot]:
     return kept
 
 
-def _evening(words: str, clock: tuple[int, int]) -> tuple[int, int]:
+def _evening(words: str, clock: Clock) -> Clock:
     late = any(word in words for word in ("下午", "晚上", "傍晚", "今晚", "明晚", "昨晚", "晚间"))
     return (clock[0] + 12, clock[1]) if late and 1 <= clock[0] < 12 else clock
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from brain.agents.builtin.text import pattern
-from brain.agents.builtin.when.calendar import Role, Spot, When, at_clock, away, spots_of
-from brain.agents.builtin.when.english_rules import CLOCK, COUNT, RULES, UNIT, WEEKDAY, clock_of, count_of, weekday_of
+from brain.agents.builtin.when.calendar import Clock, Role, Spot, When, at_clock, away, spots_of, zone_of
+from brain.agents.builtin.when.english_rules import RULES
+from brain.agents.builtin.when.english_words import CLOCK, COUNT, UNIT, WEEKDAY, clock_of, count_of, weekday_of
 
 _LENGTH = pattern(
     rf"\bfor (?:about |almost |nearly |over |more than |the (?:past|last) |at least )?{COUNT} {UNIT}(?: now)?\b"
@@ -43,7 +44,7 @@ def times_in(text: str, at: datetime) -> list[Spot]:
         spot for spot in spots_of(text, at, RULES) if not _RECURS.search(text[max(0, spot.start - 12) : spot.start])
     ]
     spots = [_with_preposition(text, spot) for spot in found]
-    spots = _joined(text, spots)
+    spots = _joined(text, spots, zone_of(at))
     lengths = [spot for spot in _lengths(text, at) if not any(_overlap(spot, other) for other in spots)]
     return sorted([*spots, *lengths], key=lambda spot: spot.start)
 
@@ -58,7 +59,7 @@ def _with_preposition(text: str, spot: Spot) -> Spot:
     return replace(spot, start=start, role=role, clock=_spot_clock(text, spot))
 
 
-def _spot_clock(text: str, spot: Spot) -> tuple[int, int] | None:
+def _spot_clock(text: str, spot: Spot) -> Clock | None:
     match = _CLOCK_ALONE.match(text[spot.start : spot.end])
     return clock_of(match) if match else None
 
@@ -67,7 +68,7 @@ _WEEKDAY_ALONE = pattern(rf"^(?:\w+ )?{WEEKDAY}$")
 _CLOCK_ALONE = pattern(rf"^(?:{CLOCK})$")
 
 
-def _joined(text: str, spots: list[Spot]) -> list[Spot]:
+def _joined(text: str, spots: list[Spot], zone: str) -> list[Spot]:
     """A day and a time of day made one; two ends of a span made one."""
     kept: list[Spot] = []
     for spot in spots:
@@ -77,7 +78,7 @@ def _joined(text: str, spots: list[Spot]) -> list[Spot]:
             continue
         between = text[previous.end : spot.start]
         if (previous.clock is None) != (spot.clock is None) and _JOINS_CLOCK.match(between):
-            kept[-1] = _day_and_clock(previous, spot)
+            kept[-1] = _day_and_clock(previous, spot, zone)
         elif (dated := _weekday_and_date(text, previous, spot, between)) is not None:
             kept[-1] = dated
         elif (merged := _span(text, previous, spot)) is not None:
@@ -88,7 +89,7 @@ def _joined(text: str, spots: list[Spot]) -> list[Spot]:
 
 
 def _weekday_and_date(text: str, first: Spot, second: Spot, between: str) -> Spot | None:
-    """`Friday the 12th of January`: the date, in whichever year it falls on that weekday."""
+    """`Friday the 12th of January`: the date, in whichever year it falls on that weekday; impossible in neither."""
     named = _WEEKDAY_ALONE.search(text[first.start : first.end])
     if named is None or not _JOINS_CLOCK.match(between) or _WEEKDAY_ALONE.search(text[second.start : second.end]):
         return None
@@ -97,16 +98,17 @@ def _weekday_and_date(text: str, first: Spot, second: Spot, between: str) -> Spo
         when if when and len(when.start) == 10 and date.fromisoformat(when.start).weekday() == weekday else None
         for when in second.reading
     )
-    if past is None and future is None:
+    is_day = any(when is not None and len(when.start) == 10 and when.end is None for when in second.reading)
+    if past is None and future is None and second.is_possible and not is_day:
         return None
     role = first.role if first.role != "at" else second.role
     return replace(second, start=first.start, role=role, reading=(past, future))
 
 
-def _day_and_clock(first: Spot, second: Spot) -> Spot:
+def _day_and_clock(first: Spot, second: Spot, zone: str) -> Spot:
     the_day, clock = (second, first.clock) if first.clock else (first, second.clock)
     assert clock is not None  # noqa: S101 - one of the two is a time of day
-    past, future = (at_clock(when, clock) for when in the_day.reading)
+    past, future = (at_clock(when, clock, zone) for when in the_day.reading)
     role = first.role if first.role != "at" else second.role
     return replace(the_day, start=first.start, end=second.end, role=role, reading=(past, future), clock=None)
 

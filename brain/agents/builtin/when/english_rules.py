@@ -7,6 +7,7 @@ from typing import Any
 
 from brain.agents.builtin.text import pattern
 from brain.agents.builtin.when.calendar import (
+    IMPOSSIBLE,
     Reading,
     Rule,
     When,
@@ -26,88 +27,97 @@ from brain.agents.builtin.when.calendar import (
     weekday_reading,
     weekend,
     whole_month,
+    zone_of,
+)
+from brain.agents.builtin.when.english_words import (
+    ANY_YEAR,
+    CLOCK,
+    COUNT,
+    DAYNAME,
+    DAYS,
+    FEASTS,
+    MONTH,
+    MONTH_NAME,
+    NEAR,
+    NUMBER,
+    ORDINAL,
+    PART,
+    SEASON,
+    SEASONS,
+    STEPS,
+    UNIT,
+    WEEKDAY,
+    YEAR,
+    clock_of,
+    count_of,
+    month_of,
+    ordinal_of,
+    weekday_of,
 )
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_SEASONS = {"spring": (3, 5), "summer": (6, 8), "autumn": (9, 11), "fall": (9, 11), "winter": (12, 14)}
-_COUNTS = {
-    **{
-        word: number
-        for number, word in enumerate(
-            ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"], 1
-        )
-    },
-    "a": 1,
-    "an": 1,
-    "twelve": 12,
-    "fifteen": 15,
-    "twenty": 20,
-    "thirty": 30,
-    "a couple of": 2,
-    "couple of": 2,
-}
-_FEASTS = {"christmas": (12, 25), "christmas eve": (12, 24), "new year's eve": (12, 31), "new year's day": (1, 1)}
 
-MONTH = (
-    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-WEEKDAY = (
-    r"(mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
-)
-_DAYNAME = r"(monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
-COUNT = (
-    r"(\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    r"|a couple of|couple of)"
-)
-UNIT = r"(minute|hour|day|week|month|quarter|year|decade)s?"
-_YEAR = r"((?:19|20)\d{2})"
-_SEASON = r"(spring|summer|autumn|fall|winter)"
-_PART = r"(?: (?:early )?(?:morning|afternoon|evening|night)| noon)?"
-_NUMBER = r"(\d{1,2})(?:st|nd|rd|th)?"
-CLOCK = r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?|(\d{1,2}):(\d{2})\b|(noon|midday|midnight)\b"
+def _iso(match: Any, at: datetime) -> Reading | None:
+    year, month, number, hour, minute, zone = match.groups()
+    value = real_date(int(year), int(month), int(number))
+    if value is None and not (1900 <= int(year) < 2100 or (0 < int(month) < 13 and 0 < int(number) < 32)):
+        return None  # a code: 1234-56-78
+    if hour is None:
+        return fixed(on_day(value))
+    said = (zone or zone_of(at)).upper()
+    if said != "Z" and (int(said[1:3]) > 23 or int(said[-2:]) > 59):
+        return IMPOSSIBLE
+    said = said if said == "Z" else f"{said[:3]}:{said[-2:]}"
+    return fixed(at_clock(on_day(value), (int(hour), int(minute)), said))
 
 
-def _month(word: str) -> int:
-    return _MONTHS.index(word[:3].lower()) + 1
-
-
-def weekday_of(word: str) -> int:
-    """Monday is 0."""
-    return _DAYS.index(word[:3].lower())
-
-
-def count_of(word: str) -> int:
-    return int(word) if word.isdecimal() else _COUNTS[word.lower()]
-
-
-def _iso(match: Any, at: datetime) -> Reading | None:  # noqa: ARG001 - every rule takes the moment
-    year, month, number, hour, minute = match.groups()
-    value = on_day(real_date(int(year), int(month), int(number)))
-    if hour and int(hour) < 24 and int(minute) < 60:
-        value = at_clock(value, (int(hour), int(minute)))
-    return fixed(value)
-
-
-def _slashed(match: Any, at: datetime) -> Reading | None:  # noqa: ARG001
+def _slashed(match: Any, at: datetime) -> Reading:  # noqa: ARG001 - every rule takes the moment
+    """`13/03/2024`: the one of the two orders that makes a date; with both, the year. With dots the day is first."""
     first, second, year = (int(group) for group in match.groups())
-    year += 2000 if year < 100 else 0
-    day_first = real_date(year, second, first) if match.group()[len(match.group(1))] == "." or first > 12 else None
-    month_first = real_date(year, first, second) if second > 12 or first == second else None
-    value = day_first or month_first
-    return fixed(on_day(value) if value else When(f"{year:04d}"))
+    year += 2000 if len(match.group(3)) == 2 else 0
+    day_first, month_first = real_date(year, second, first), real_date(year, first, second)
+    if match.group()[len(match.group(1))] == ".":
+        return fixed(on_day(day_first))
+    if day_first and month_first and day_first != month_first:
+        return fixed(When(f"{year:04d}"))
+    return fixed(on_day(day_first or month_first))
 
 
-def _day_month(number: str, month: str, year: str | None, at: datetime) -> Reading | None:
+def _year_month(match: Any, at: datetime) -> Reading:  # noqa: ARG001
+    """`2024-03`, and the span of years `2019-21`."""
+    year, number = int(match[2]), int(match[3])
+    if 1 <= number <= 12:
+        return fixed(whole_month(year, number))
+    return fixed(When(match[2], f"{year // 100}{match[3]}") if number > year % 100 else None)
+
+
+def _day_month(number: str, month: str, year: str | None, at: datetime) -> Reading:
     if year:
-        return fixed(on_day(real_date(int(year), _month(month), int(number))))
-    return month_day_reading(_month(month), int(number), at)
+        return fixed(on_day(real_date(int(year), month_of(month), int(number))))
+    return month_day_reading(month_of(month), int(number), at)
+
+
+def _day_of_near_month(number: str, month: When | None) -> Reading:
+    """A day of a month that was told from the month of the message."""
+    return fixed(on_day(real_date(int(month.start[:4]), int(month.start[5:7]), int(number))) if month else None)
+
+
+def _near_day(match: Any, at: datetime) -> Reading:
+    """`the 5th of next month`, `next February 28`, `the 5th of last March`."""
+    number, which, month, which_too, month_too, number_too = match.groups()
+    steps = STEPS[(which or which_too).lower()]
+    name = (month or month_too).lower()
+    meant = away(steps, "month", at) if name == "month" else _near_month(steps, month_of(name), at)
+    return _day_of_near_month(number or number_too, meant)
+
+
+_DAY_FOLLOWS = pattern(r"^ (?:the )?\d{1,2}(?:st|nd|rd|th)?\b")
 
 
 def _part_of(match: Any, at: datetime) -> Reading | None:
     part, month, year_of_month, year, which, unit = match.groups()
     if month:
+        if not year_of_month and _DAY_FOLLOWS.match(match.string[match.end() :]):
+            return None  # mid June 31
         return _part_of_month(part.lower(), month, year_of_month, at)
     if year:
         return fixed(When(f"{year}-12-31") if part.lower() == "end" else When(year))
@@ -127,7 +137,7 @@ def _part_of(match: Any, at: datetime) -> Reading | None:
 
 
 def _part_of_month(part: str, month: str, year: str | None, at: datetime) -> Reading | None:
-    reading = fixed(whole_month(int(year), _month(month))) if year else month_reading(_month(month), at)
+    reading = fixed(whole_month(int(year), month_of(month))) if year else month_reading(month_of(month), at)
     if part != "end" or reading is None:
         return reading
     return tuple(_last_day(value) if value else None for value in reading)  # type: ignore[return-value]
@@ -144,6 +154,8 @@ def _last_day(month: When) -> When | None:
 
 def _quarter(match: Any, at: datetime) -> Reading | None:
     number, year = match.groups()
+    if not 1 <= int(number) <= 4:
+        return IMPOSSIBLE if year else None
     if year:
         return fixed(quarter(int(year), int(number)))
     now = (at.month + 2) // 3
@@ -154,7 +166,7 @@ def _quarter(match: Any, at: datetime) -> Reading | None:
 
 def _season(match: Any, at: datetime) -> Reading | None:
     which, name, year = match.groups()
-    first, last = _SEASONS[name.lower()]
+    first, last = SEASONS[name.lower()]
 
     def in_year(number: int) -> When | None:
         start, end = whole_month(number, first), whole_month(number, last)
@@ -177,9 +189,7 @@ def _season(match: Any, at: datetime) -> Reading | None:
 
 def _relative(match: Any, at: datetime) -> Reading | None:
     which, what = match.group(1).lower(), match.group(2).lower()
-    steps = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "following": 1}[
-        which
-    ]
+    steps = STEPS[which]
     match what:
         case "week":
             return fixed(week(steps, at))
@@ -199,15 +209,19 @@ def _relative(match: Any, at: datetime) -> Reading | None:
 
 
 def _relative_name(steps: int, what: str, at: datetime) -> Reading | None:
-    if what[:3] in _DAYS:
+    if what[:3] in DAYS:
         past, future = weekday_reading(weekday_of(what), at)
         return fixed(past if steps < 0 else future if steps == 0 else weekday_of_week(weekday_of(what), 1, at))
-    number = _month(what)
+    return fixed(_near_month(steps, month_of(what), at))
+
+
+def _near_month(steps: int, number: int, at: datetime) -> When | None:
+    """The month of a name in this year, or the last or next one that is not this month."""
     if steps == 0:
-        return fixed(whole_month(at.year, number))
+        return whole_month(at.year, number)
     if steps < 0:
-        return fixed(whole_month(at.year if number < at.month else at.year - 1, number))
-    return fixed(whole_month(at.year if number > at.month else at.year + 1, number))
+        return whole_month(at.year if number < at.month else at.year - 1, number)
+    return whole_month(at.year if number > at.month else at.year + 1, number)
 
 
 def _day_word(match: Any, at: datetime) -> Reading | None:
@@ -236,63 +250,68 @@ def _few_ago(match: Any, at: datetime) -> Reading | None:
     return fixed(away(0, "year", at)) if at.month > 3 else None
 
 
-def clock_of(match: Any) -> tuple[int, int] | None:
-    hour, minute, half, plain_hour, plain_minute, word = match.groups()
-    if word:
-        return (0, 0) if word.lower() == "midnight" else (12, 0)
-    if half:
-        value = (int(hour) % 12 + (12 if half.lower() == "p" else 0), int(minute or 0))
-        return value if 1 <= int(hour) <= 12 and value[1] < 60 else None
-    value = (int(plain_hour), int(plain_minute))
-    return value if value[0] < 24 and value[1] < 60 else None
-
-
-def _rule_clock(match: Any, at: datetime) -> Reading | None:
-    clock = clock_of(match)
-    return clock_reading(clock, at) if clock else None
-
-
 _PREPOSITIONS = r"(?:in|since|from|until|till|by|before|after|during|of|for|through|around|to|between|and)"
 
 RULES: tuple[Rule, ...] = (
-    (pattern(r"\b(\d{4})-(\d{1,2})-(\d{1,2})(?:[t ](\d{2}):(\d{2})(?::\d{2})?z?)?\b"), _iso),
-    (pattern(r"\b(\d{4})/(\d{1,2})/(\d{1,2})()()\b"), _iso),
-    (pattern(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})\b"), _slashed),
-    (
-        pattern(r"\b(?P<core>(\d{4})-(0[1-9]|1[0-2]))(?:[^-\d]|$)"),
-        lambda m, _: fixed(whole_month(int(m[2]), int(m[3]))),
-    ),
-    (
-        pattern(rf"\b(?:the )?{_NUMBER}(?: of)? {MONTH}(?:,? {_YEAR})?\b"),
-        lambda m, at: _day_month(m[1], m[2], m[3], at),
-    ),
-    (pattern(rf"\b{MONTH} (?:the )?{_NUMBER}(?:,? {_YEAR})?\b"), lambda m, at: _day_month(m[2], m[1], m[3], at)),
-    (pattern(rf"\b{MONTH},?(?: of)? {_YEAR}\b"), lambda m, _: fixed(whole_month(int(m[2]), _month(m[1])))),
     (
         pattern(
-            rf"\b(?:the )?(early|late|mid|middle|start|beginning|end)(?:(?: of| in)? |-)(?:(?:{MONTH}(?: {_YEAR})?)"
-            rf"|{_YEAR}|(this|the|next|last) (day|week|month|year))\b"
+            r"\b(\d{4})-(\d{1,2})-(\d{1,2})"
+            r"(?:[t ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?(z|[+-]\d{2}:?\d{2})?)?\b"
+        ),
+        _iso,
+    ),
+    (pattern(r"\b(\d{4})/(\d{1,2})/(\d{1,2})(?:[t ](\d{2}):(\d{2}))?(z)?\b"), _iso),
+    (pattern(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})\b"), _slashed),
+    (
+        pattern(r"\b(?P<core>((?:19|20)\d{2})-(\d{2}))(?:[^-\d]|$)"),
+        _year_month,
+    ),
+    (
+        pattern(rf"\b(?:the )?{NUMBER}(?: of)? {MONTH}{ANY_YEAR}?\b"),
+        lambda m, at: _day_month(m[1], m[2], m[3], at),
+    ),
+    (pattern(rf"\b{MONTH} (?:the )?{NUMBER}{ANY_YEAR}?\b"), lambda m, at: _day_month(m[2], m[1], m[3], at)),
+    (
+        pattern(rf"\b(?:the )?{ORDINAL} of {MONTH}{ANY_YEAR}?\b"),
+        lambda m, at: _day_month(ordinal_of(m[1]), m[2], m[3], at),
+    ),
+    (
+        pattern(rf"\b{MONTH} the {ORDINAL}{ANY_YEAR}?\b"),
+        lambda m, at: _day_month(ordinal_of(m[2]), m[1], m[3], at),
+    ),
+    (
+        pattern(
+            rf"\b(?:(?:the )?{NUMBER} of {NEAR} (month|{MONTH_NAME[1:-1]})"
+            rf"|{NEAR} {MONTH_NAME} (?:the )?{NUMBER})\b"
+        ),
+        _near_day,
+    ),
+    (pattern(rf"\b{MONTH},?(?: of)? ([12]\d{{3}})\b"), lambda m, _: fixed(whole_month(int(m[2]), month_of(m[1])))),
+    (
+        pattern(
+            rf"\b(?:the )?(early|late|mid|middle|start|beginning|end)(?:(?: of| in)? |-)(?:(?:{MONTH}(?: {YEAR})?)"
+            rf"|{YEAR}|(this|the|next|last) (day|week|month|year))\b"
         ),
         _part_of,
     ),
-    (pattern(rf"\bq([1-4])(?: of| in)?(?:,? {_YEAR})?\b"), _quarter),
-    (pattern(rf"\b(?:(last|this|next) |in (?:the )?|since (?:the )?){_SEASON}(?: of)?(?: {_YEAR})?\b"), _season),
-    (pattern(rf"\b(?:(last|this|next) )?{_SEASON} (?:of )?{_YEAR}\b"), _season),
+    (pattern(rf"\bq(\d)(?: of| in)?(?:,? {YEAR})?\b"), _quarter),
+    (pattern(rf"\b(?:(last|this|next) |in (?:the )?|since (?:the )?){SEASON}(?: of)?(?: {YEAR})?\b"), _season),
+    (pattern(rf"\b(?:(last|this|next) )?{SEASON} (?:of )?{YEAR}\b"), _season),
     (
         pattern(
             r"\b(?:the )?(last|past|previous|this|current|next|coming|following) "
-            rf"(week|weekend|month|year|quarter|night|{_DAYNAME[1:-1]}|january|february|march|april|may|june|july|august"
-            rf"|september|october|november|december){_PART}\b"
+            rf"(week|weekend|month|year|quarter|night|{DAYNAME[1:-1]}|january|february|march|april|may|june|july|august"
+            rf"|september|october|november|december){PART}\b"
         ),
         _relative,
     ),
     (
-        pattern(rf"\b(the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|tmrw){_PART}\b"),
+        pattern(rf"\b(the day before yesterday|the day after tomorrow|yesterday|today|tonight|tomorrow|tmrw){PART}\b"),
         _day_word,
     ),
     (pattern(r"\b(this (?:morning|afternoon|evening)|earlier today|later today)\b"), _day_word),
     (
-        pattern(rf"\b(?:{_DAYNAME} (?:of )?(last|this|next) week|(last|this|next) week(?: on)? {_DAYNAME})\b"),
+        pattern(rf"\b(?:{DAYNAME} (?:of )?(last|this|next) week|(last|this|next) week(?: on)? {DAYNAME})\b"),
         _weekday_in_week,
     ),
     (
@@ -302,22 +321,22 @@ RULES: tuple[Rule, ...] = (
     (pattern(rf"\b(?:with)?in (?:about |around |exactly )?{COUNT} {UNIT}()(?: time)?\b"), _from_today),
     (pattern(r"\ba few (day|week)s ago\b"), _few_ago),
     (
-        pattern(rf"\b(?:on|by|until|till|before|after|since) (?P<core>the {_NUMBER})\b"),
+        pattern(rf"\b(?:on|by|until|till|before|after|since) (?P<core>the {NUMBER})\b"),
         lambda m, at: day_of_month_reading(int(m[2]), at),
     ),
-    (pattern(rf"\b{_DAYNAME}{_PART}\b"), lambda m, at: weekday_reading(weekday_of(m[1]), at)),
+    (pattern(rf"\b{DAYNAME}{PART}\b"), lambda m, at: weekday_reading(weekday_of(m[1]), at)),
     (
         pattern(rf"\b(?:on|by|until|till|since) (?P<core>{WEEKDAY})\b"),
         lambda m, at: weekday_reading(weekday_of(m[1]), at),
     ),
     (
         pattern(rf"\b{_PREPOSITIONS} (?:about |around )?(?P<core>{MONTH})(?:\W|$)"),
-        lambda m, at: month_reading(_month(m[2]), at),
+        lambda m, at: month_reading(month_of(m[2]), at),
     ),
-    (pattern(rf"\b{_PREPOSITIONS} (?:about |around |the year )?(?P<core>{_YEAR})\b"), lambda m, _: fixed(When(m[2]))),
+    (pattern(rf"\b{_PREPOSITIONS} (?:about |around |the year )?(?P<core>{YEAR})\b"), lambda m, _: fixed(When(m[2]))),
     (
         pattern(r"\b(christmas eve|christmas|new year's eve|new year's day)\b"),
-        lambda m, at: month_day_reading(*_FEASTS[m[1].lower()], at),
+        lambda m, at: month_day_reading(*FEASTS[m[1].lower()], at),
     ),
     (
         pattern(r"\b(?:the )?(eod|end of (?:the )?day|close of business)\b"),
@@ -327,5 +346,5 @@ RULES: tuple[Rule, ...] = (
         pattern(r"\b(?:the )?(eow|end of (?:the )?week)\b"),
         lambda _, at: fixed(weekday_of_week(4, 0 if at.weekday() < 5 else 1, at)),
     ),
-    (pattern(rf"\b(?:{CLOCK})"), _rule_clock),
+    (pattern(rf"\b(?:{CLOCK})"), lambda m, at: clock_reading(clock_of(m), at)),
 )
