@@ -219,9 +219,9 @@ def _in_order(
     earlier, later  by when they were said
     """
     if earlier.is_open and later.is_open:
-        if earlier.key == later.key or not earlier.names_start:
+        if earlier.key == later.key:
             return earlier, later
-        return None
+        return None if earlier.names_start or _is_history(earlier, later, line, word) else (earlier, later)
     if earlier.is_open == later.is_open:
         return None
     past, present = (later, earlier) if earlier.is_open else (earlier, later)
@@ -230,6 +230,18 @@ def _in_order(
     # What is over does not end what holds: it was before it. What held still earlier may have been before or after.
     others = (claim for claim in line if claim.is_open and claim.disagrees(past, word))
     return (past, present) if present.key == max(claim.key for claim in others) else None
+
+
+def _is_history(held: _Claim, later: _Claim, line: Sequence[_Claim], word: PredicateWord) -> bool:
+    """Whether a later word tells of a time before one that was named already when `held` was said to have followed."""
+    return later.names_start and any(
+        claim.is_open
+        and claim.names_start
+        and claim.said < held.said
+        and claim.disagrees(held, word)
+        and later.key < claim.key < held.key
+        for claim in line
+    )
 
 
 def _end_with(new: _Claim, line: Sequence[_Claim]) -> None:
