@@ -115,7 +115,7 @@ def compile_rule(at: str, item: Rule, ground: Ground) -> OtherPiece:
 
 
 def compile_wish(at: str, item: Wish, ground: Ground) -> OtherPiece:
-    """A wish about memory itself becomes a task for the owner, who has to see whose it is; nothing is erased by asking."""
+    """A wish about memory itself becomes a task for the owner, told with whose it is; nothing is erased by asking."""
     message = ground.message(item.msg)
     attributes = {
         "task_class": _TASKS[item.kind],

@@ -18,6 +18,11 @@ _NEW = ("现在", "如今", "最近", "刚", "终于", "后来")
 _BEFORE = pattern(r"^(?:以前|曾经?|过去|之前|从前|原来|原先|小时候)")
 _NO_LONGER = pattern(r"^(?:不再|早就不|早已不)")
 _NOT = pattern(r"^(?:从来没有|从来没|从来不|从没有?|从不|并没有|并不|没有|没|不)")
+_INSIDE = pattern(
+    r"^(?P<head>(?:对|跟|和|与|在|为).{1,16}?)(?P<not>从来没有|从来没|从来不|从不|并没有|并不|没有|没|不|毫不|一点都不|一点也不)"
+    r"(?P<rest>(?:严重)?过敏|感兴趣|有兴趣|结婚|工作|上班|任职|住|生活|居住)$"
+)
+"""A negation behind the phrase that its verb governs: `对花生不过敏`."""
 _PLAN = pattern(r"^(?:将会|将要|将|会|要|打算|计划|准备|得|必须|需要|答应|保证)")
 _TAIL = pattern(r"(?:了|啦|哦|啊|呀|呢|嘛|喔|的哦|~|～)+$")
 _TIMELESS = frozenset(("likes", "dislikes", "prefers"))
@@ -58,11 +63,17 @@ def mood_of(rest: str) -> Mood:
         ended, text = True, text[match.end() :]
     elif (match := _NOT.match(text)) and len(text) > match.end():
         negated, text = True, text[match.end() :]
-        never = match.group().startswith("从")
+        never = match.group().startswith("从") or text.endswith("过")
+        if done and not never:
+            ended, negated = True, False
+    elif match := _INSIDE.match(text):
+        negated, never, text = True, match["not"].startswith("从"), match["head"] + match["rest"]
         if done and not never:
             ended, negated = True, False
     elif (match := _PLAN.match(text)) and len(text) > match.end() + 1:
         planned, text = True, text[match.end() :]
+    if negated and len(text) > 3:
+        text = text.removesuffix("过")
     text, now, over = _without_adverbs(text, now, over)
     return Mood(text, whole, now, over, negated, never, ended, planned, done)
 
@@ -86,12 +97,14 @@ def course_of(say: Say, mood: Mood, times: Sequence[Spot]) -> Course | None:
     at, since = _first(times, ("at", "since", "by")), _first(times, ("since", "for"))
     span, until = _first(times, ("range",)), _first(times, ("until",))
     if say.effect == "fact":
+        if mood.negated and say.relation == "comes_from" and not times and not mood.text.startswith(("出", "生", "在")):
+            return Course("denied")
         return None if mood.negated or mood.ended else Course("holds")
     if say.effect == "start":
         if mood.negated or mood.ended or mood.over:
             return None
         return Course("holds", at.since if at else None, changed=True)
-    if say.effect == "end":
+    if say.effect in ("end", "former"):
         return None if mood.negated or mood.ended else Course("ended", until=at.on if at else None)
     if mood.ended:
         return Course("ended", until=(until or at).on if (until or at) else None)  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from brain.agents.builtin.text import Pattern, pattern
 
-Effect = Literal["state", "start", "end", "fact", "taste", "of"]
+Effect = Literal["state", "start", "end", "former", "fact", "taste", "of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame(rf"(?:居住|定居|住)在{_v('place')}", "state lives_in place"),
     _frame(rf"在{_v('place')}(?:居住|定居|生活|住)", "state lives_in place"),
     _frame(rf"家在{_v('place')}", "state lives_in place"),
+    _frame(rf"从{_v('home')}搬(?:家)?(?:到|去|来|回|至)了?{_v('place')}", "former lives_in home; start lives_in place"),
     _frame(rf"(?:从{_v('old')})?搬(?:家)?(?:到|去|来|回|至)了?{_v('place')}", "start lives_in place"),
     _frame(rf"(?:出生|生)(?:在|于){_v('place')}", "fact comes_from place"),
     _frame(rf"在{_v('place')}(?:出生|长大)(?:的)?", "fact comes_from place"),
@@ -65,7 +66,9 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame(rf"(?:是|当|担任|的工作是|的职业是)(?:一?[名个位])?{_v('role')}", "state has_role role"),
     _frame(rf"(?:成为|当上|升为|升任|晋升为|被任命为)了?(?:一?[名个位])?{_v('role')}", "start has_role role"),
     _frame(rf"(?:加入|入职|跳槽到)了?{_v('org')}", "start works_for org"),
-    _frame(rf"(?:从{_v('old')})(?:跳槽|换)到了?{_v('org')}", "end works_for old; start works_for org"),
+    _frame(
+        rf"从{_v('employer')}(?:跳槽|换|跳)(?:到|去)了?{_v('org')}", "former works_for employer; start works_for org"
+    ),
     _frame(rf"(?:离开|辞去)了?{_v('org')}(?:的工作)?", "end works_for org"),
     _frame(rf"从{_v('org')}(?:辞职|离职|退休)", "end works_for org"),
     _frame(rf"在{_v('school')}(?:读书|上学|学习|念书|读研究?生?|读博士?)", "state studies_at school"),
@@ -94,7 +97,9 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame(rf"(?:患有|患了|得了|有){_v('condition')}", "state has_condition condition"),
     _frame(rf"(?:是|开始)?(?:一?[名个位])?{_v('diet')}", "state follows_diet diet"),
     # tools and possessions
-    _frame(rf"(?:从{_v('old')})(?:换|改用|切换|转)(?:成|到|为|用)?了?{_v('tool')}", "end uses old; start uses tool"),
+    _frame(
+        rf"从{_v('before')}(?:换|改用|切换|转)(?:成|到|为|用)?了?{_v('tool')}", "former uses before; start uses tool"
+    ),
     _frame(rf"(?:改用|换成)了?{_v('tool')}", "start uses tool"),
     _frame(rf"(?:在用|使用|用){_v('tool')}(?:写代码|编程|办公|工作|开发)?", "state uses tool"),
     _frame(rf"有(?:一)?辆{_v('vehicle')}", "state owns vehicle"),

@@ -181,11 +181,12 @@ class _Sentence:
         if thing.type not in ("Person", "Project", "Pet", None):
             return None
         for frame in frames:
-            for body in dict.fromkeys((mood.whole, mood.text)):
+            having = f"有{mood.text}" if mood.whole.startswith(("没有", "并没有")) else mood.text
+            for body in dict.fromkeys((mood.whole, mood.text, having)):
                 held = self._held(frame, body)
                 if held is None:
                     continue
-                marked = mood if body == mood.text else replace(mood, planned=False)
+                marked = replace(mood, planned=False) if body == mood.whole != mood.text else mood
                 facts = list(self._said(frame, thing, held, marked, clause.times))
                 if facts:
                     return list(facts)
@@ -306,16 +307,19 @@ class _Sentence:
     def _is_kin(self, thing: Thing, mood: Mood) -> list[Statement] | None:
         """`小美是我妹妹`."""
         match = _IS_KIN.match(mood.text)
-        if match is None or mood.negated or mood.ended or thing.type not in ("Person", None):
+        if match is None or mood.ended or thing.type not in ("Person", None):
             return None
         whose = match["owner"]
         owner = self.cast.speaker if whose == "我" else self.cast.person(whose) if is_name(whose, self.cast) else None
         link = link_of(match["noun"])
         if owner is None or link is None or owner.key == thing.key:
             return None
-        self.cast.relate(owner, match["noun"], link.key, thing)
         self.cast.mention(thing)
-        return [kin_fact(owner, link, thing, self.reader.msg, self.cast.speaker)]
+        fact = kin_fact(owner, link, thing, self.reader.msg, self.cast.speaker)
+        if mood.negated:
+            return [replace(fact, stance="denied")] if link.relation not in ("knows", "relative_of") else []
+        self.cast.relate(owner, match["noun"], link.key, thing)
+        return [fact]
 
     def _code(self, text: str) -> list[Statement] | None:
         match = _CODE.match(text)

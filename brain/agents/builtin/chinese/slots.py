@@ -132,6 +132,8 @@ def _phrase(text: str) -> str | None:
     for verb in ("吃", "喝"):
         if text.startswith(verb) and len(text) > 1:
             text = text[1:]
+    if text.endswith(("不", "没", "没有", "都", "也")):
+        return None
     return None if any(mark in text for mark in ("我", "你", "是", "因为", "但", "所以", "时候", "如果")) else text
 
 
@@ -247,7 +249,8 @@ def _as_it_is(text: str, cast: Cast) -> Any:  # noqa: ARG001
 
 
 SLOTS: dict[str, Slot] = {
-    "place": _place, "old": _old, "org": _organisation, "school": _school, "role": _role, "person": _person,
+    "place": _place, "home": _place, "employer": _organisation, "before": _tool, "old": _old,
+    "org": _organisation, "school": _school, "role": _role, "person": _person,
     "name": _name, "own_name": _own_name, "option": _option, "other": _option, "things": _things,
     "allergens": _allergens, "condition": _condition, "diet": _diet, "tool": _tool, "vehicle": _vehicle,
     "langs": _languages, "years": _years, "email": _email, "phone": _phone, "address": _address, "handle": _handle,

@@ -102,18 +102,21 @@ class _Reader:
         link = link_of(self.word)
         found = next(self._fill("name"), None)
         owner = self._owner()
-        if link is None or found is None or owner is None or self.clause.group.negated:
+        if link is None or found is None or owner is None:
             return
         yield from owner[1]
         person = self.cast.person(str(found[0]))
         if person is None or person.key == owner[0].key:
+            return
+        first, second = (person, owner[0]) if link.flip else (owner[0], person)
+        if self.clause.group.negated:
+            yield self._fact(first, link.relation, second)
             return
         gender = gender_of(self.word)
         self.cast.relate(
             owner[0], self.word, link.key, person, "female" if gender == "female" else "male" if gender else None
         )
         self.cast.mention(person)
-        first, second = (person, owner[0]) if link.flip else (owner[0], person)
         yield self._fact(first, link.relation, second)
 
     def _named(self, rest: tuple[Token, ...]) -> Iterator[Statement]:

@@ -40,10 +40,12 @@ def course_of(say: Say, clause: Clause, tail: Tail) -> Course | None:
         return None
     match say.effect:
         case "fact":
+            if group.negated and "from" in [token.low for token in clause.rest[:2]] and not clause.times:
+                return Course("denied")
             return None if group.negated or group.no_longer else Course("holds", corrects=tail.corrects)
         case "start":
             return _started(clause, tail)
-        case "end":
+        case "end" | "former":
             return _ended(clause)
         case _:
             return _state(say, clause, tail)
@@ -99,7 +101,7 @@ def _denied(say: Say, clause: Clause) -> Course | None:
     since = _first(clause.times, "past", ("since",))
     if clause.group.tense == "perfect" and since is not None:
         return Course("ended", until=since.on)
-    return None if clause.times or clause.group.tense == "perfect" else Course("denied")
+    return None if clause.times else Course("denied")
 
 
 def _was(say: Say, clause: Clause, span: When | None, until: When | None) -> Course | None:

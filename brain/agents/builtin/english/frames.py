@@ -5,6 +5,7 @@ A frame is a verb, the shape of what follows it, and what it says of the subject
     state   it is so as long as the verb's tense says
     start   it became so; the sentence tells of a change
     end     it stopped being so
+    former  it was so until what else the frame says began (`I moved from Porto to Lisbon`)
     fact    it is so whatever the tense (`I was born in Rome`)
     taste   like state; denied, it says the relation after the slash (`likes/dislikes`)
     of      like state, said of the slot: the subject is the value (`Ana leads Falcon`: Falcon's lead is Ana)
@@ -18,7 +19,7 @@ from typing import Literal
 
 from brain.agents.builtin.english.shapes import shape_of
 
-Effect = Literal["state", "start", "end", "fact", "taste", "of", "pair"]
+Effect = Literal["state", "start", "end", "former", "fact", "taste", "of", "pair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,11 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("live reside", "in|near? <place>", "state lives_in place", sure=True),
     _frame("live reside", "with <person> in <place>", "state lives_in place", sure=True),
     _frame("be", "based|living|resident|located in <place>", "state lives_in place"),
-    _frame("move relocate", "back? (from <place:old>)? back? over? to <place>", "start lives_in place"),
-    _frame("move relocate", "to <place> from <place:old>", "start lives_in place"),
+    _frame(
+        "move relocate", "back? from <place:old> back? over? to <place>", "former lives_in old; start lives_in place"
+    ),
+    _frame("move relocate", "back? over? to <place>", "start lives_in place"),
+    _frame("move relocate", "back? to <place> from <place:old>", "former lives_in old; start lives_in place"),
     _frame("settle", "down? in <place>", "start lives_in place", sure=True),
     _frame("be", "born in <place>", "fact comes_from place", sure=True),
     _frame("be", "born and raised in <place>", "fact comes_from place", sure=True),
@@ -101,9 +105,9 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("leave quit", "<named:org>", "end works_for org"),
     _frame("leave quit", "my|his|her|their job|position at|with <org>", "end works_for org", sure=True),
     _frame("resign", "from <named:org>", "end works_for org", sure=True),
-    _frame("leave quit", "<named:old> for|to <named:org>", "end works_for old; start works_for org"),
-    _frame("leave", "<place:old> for <place>", "start lives_in place"),
-    _frame("leave quit", "<named:old> to join <named:org>", "end works_for old; start works_for org"),
+    _frame("leave quit", "<named:old> for|to <named:org>", "former works_for old; start works_for org"),
+    _frame("leave", "<place:old> for <place>", "former lives_in old; start lives_in place"),
+    _frame("leave quit", "<named:old> to join <named:org>", "former works_for old; start works_for org"),
     _frame("leave quit", "<group>", "end member_of group"),
     _frame("report", "to <person>", "state reports_to person"),
     _frame("be", "managed by <person>", "state reports_to person"),
@@ -163,7 +167,7 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("drive", "<vehicle>", "state drives vehicle"),
     _frame("use", "<tools>", "state uses tools"),
     _frame("use", "<tools> for|as|at|on <thing>", "state uses tools"),
-    _frame("switch migrate change move", "from <tool:old> to <tool>", "end uses old; start uses tool"),
+    _frame("switch migrate change move", "from <tool:old> to <tool>", "former uses old; start uses tool"),
     _frame("switch migrate", "over? to <tool>", "start uses tool"),
     _frame("switch change", "from <thing:old> to <option>", "start prefers option"),
     _frame("keep", "<kept> in <where>", "pair kept_in kept>where"),

@@ -193,7 +193,9 @@ def _owned_noun(tokens: Sequence[Token], at: int) -> tuple[str, int] | None:
     return (" ".join(words), index) if words else None
 
 
-_ENDS_NOUN = words("is are was were 's and or will has had have who which that")
+_ENDS_NOUN = words(
+    "anymore any longer either too also though is are was were 's and or will has had have who which that"
+)
 _KIN_WORDS = words("mom mum dad mother father grandma grandpa sister brother kids cats dogs")
 
 

@@ -186,6 +186,8 @@ def _stripped(opened_so_far: Opened) -> Opened:
             continue
         effect = _PHRASES[phrase]
         after = tokens[len(phrase) :]
+        if phrase == ("i", "do", "not", "know") and name_at(after, 0) is not None:
+            break  # a person not known, and no hedge
         if effect == "hedge":
             return replace(opened_so_far, tokens=tokens, stop="hedge")
         if not _opens(phrase, after):

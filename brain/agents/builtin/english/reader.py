@@ -27,11 +27,24 @@ from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
+from brain.agents.builtin.lexicon.places import PLACES
 from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import times_in
 from brain.agents.builtin.worth import typed
 
 _CAPITAL = pattern(r"\p{Lu}", ignore_case=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """Who is whose relative by a clause: `fact` says it, `aside` what the noun phrases say besides."""
+
+    owner: Thing
+    person: Thing
+    noun: str
+    key: str
+    fact: Fact
+    aside: list[Fact]
 
 
 @dataclass(slots=True)
@@ -112,6 +125,8 @@ class EnglishReader:
     def _introduced(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
         """`I'm Ana Ruiz`, `Marc is my boss`, `I have two cats named Miso and Tofu`."""
         group = clause.group
+        if group.lemma == "be" and group.tense == "present" and group.negated != group.no_longer:
+            return self._no_kin(noun, clause, scene, marks)
         if group.negated or group.no_longer or group.tense not in ("present", "perfect", "past"):
             return None
         if group.lemma == "have" and group.tense != "past":
@@ -126,27 +141,41 @@ class EnglishReader:
             return None
         if noun.sort == "i":
             return self._own_name(clause, scene, marks)
+        kin = self._is_kin(noun, clause, scene)
+        if kin is None:
+            return None
+        self.cast.relate(kin.owner, kin.noun, kin.key, kin.person)
+        self.cast.mention(kin.person)
+        return [*kin.aside, replace(kin.fact, marks=marks)]
+
+    def _is_kin(self, noun: Noun, clause: Clause, scene: Scene) -> _Kin | None:
+        """`Marc … my boss`."""
         predicate = next(SLOTS["person"](scene, clause.rest, 0), None)
-        if (
-            predicate is None
-            or predicate[0].sort != "owned"
-            or predicate[0].name
-            or noun.sort not in ("name", "pronoun")
-        ):
+        if predicate is None or predicate[0].sort != "owned" or noun.sort not in ("name", "pronoun"):
             return None
         kin: Noun = predicate[0]
         link = link_of(core_noun(kin.noun))
+        if link is None or kin.name or tail_of(clause.rest[predicate[1] :]) is None:
+            return None
         owner = resolve(kin.owner, self.cast, self.msg, sure=True) if kin.owner else None
         person = resolve(noun, self.cast, self.msg, sure=True)
-        tail = tail_of(clause.rest[predicate[1] :])
-        if link is None or owner is None or person is None or tail is None or owner[0].key == person[0].key:
+        if owner is None or person is None or owner[0].key == person[0].key:
             return None
         if person[0].type not in ("Person", None) or owner[0].type not in ("Person", None):
             return None
-        self.cast.relate(owner[0], core_noun(kin.noun), link.key, person[0])
-        self.cast.mention(person[0])
         first, second = (person[0], owner[0]) if link.flip else (owner[0], person[0])
-        return [*owner[1], *person[1], Fact(self.msg, self.cast.speaker, first, link.relation, second, marks=marks)]
+        fact = Fact(self.msg, self.cast.speaker, first, link.relation, second)
+        return _Kin(owner[0], person[0], core_noun(kin.noun), link.key, fact, [*owner[1], *person[1]])
+
+    def _no_kin(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
+        """`Mia is not my sister`, `Marc is no longer my boss`; of a looser tie than that nothing follows."""
+        kin = self._is_kin(noun, clause, scene)
+        if kin is None or kin.fact.relation in ("knows", "relative_of"):
+            return None
+        is_over = clause.group.no_longer or bool({"anymore", "longer"} & {token.low for token in clause.rest})
+        is_over = is_over or [token.low for token in clause.rest[-2:]] == ["any", "more"]
+        self.cast.mention(kin.person)
+        return [*kin.aside, replace(kin.fact, stance="ended" if is_over else "denied", marks=marks)]
 
     def _own_name(self, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
         """A speaker's name, when it is one: two capitalised words, or a first name that is common somewhere."""
@@ -287,6 +316,8 @@ class EnglishReader:
         self, subject: Thing, relation: str, value: Any, course: Course, marks: frozenset[Mark]
     ) -> Iterator[Fact]:
         if isinstance(value, Noun):
+            if value.words.casefold() in PLACES and not self.cast.all(value.words):
+                return
             resolved = resolve(value, self.cast, self.msg, sure=True)
             if resolved is None or resolved[0].key == subject.key or resolved[0].type not in ("Person", None):
                 return
