@@ -1,7 +1,8 @@
 """Recall: an answer from memory, with what it rests on.
 
 Most questions are answered from the dossier without a tool. Citations are never the model's to give: they are the
-elements that bound the rows its reads returned, and the dossier's claims the answer speaks of.
+elements that bound the rows its reads returned, and the dossier's claims the answer speaks of. A model may say which of
+them carry its answer; it cannot add one.
 """
 
 from __future__ import annotations
@@ -82,6 +83,9 @@ class _Trace:
         self._reading = reading
         self._turn = turn
         self._bound: dict[ElementId, None] = {}
+        self._shown = {claim.assertion_id for entry in turn.dossier for claim in entry.claims}
+        self._shown |= {event.id for event in turn.events} | {known.id for known in turn.commitments}
+        self._shown |= {rule.id for rule in turn.rules}
         self._bindings: dict[str, Any] = {"now": turn.now, "at": turn.at}
         if turn.asked_by and turn.asked_by.id:
             self._bindings["asker"] = {"id": turn.asked_by.id}
@@ -102,10 +106,14 @@ class _Trace:
                     self._bound |= dict.fromkeys(sorted(row, key=lambda i: (i[0], int(i[2:]))))
 
     def citations(self, answer: str, report: SelfReport) -> tuple[Citation, ...]:
-        """What the answer rests on; nothing when it says that nothing was found."""
+        """What the answer rests on; nothing when it says that nothing was found.
+
+        A report that names elements narrows what was read to those; it adds none.
+        """
         if report.found is False or not answer:
             return ()
-        ids = list(dict.fromkeys([*self._spoken_of(answer), *self._bound]))[:MAX_CITATIONS]
+        named = [i for i in report.rests_on if i in self._shown or i in self._bound]
+        ids = list(dict.fromkeys(named or [*self._spoken_of(answer), *self._bound]))[:MAX_CITATIONS]
         try:
             return cite(ids, self._reading)
         except ReadFailed:

@@ -12,10 +12,14 @@ _STRAY = re.compile(r"</?memory_meta\b[^>]*>?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SelfReport:
-    """What a model says of its own answer; None where it said nothing readable."""
+    """What a model says of its own answer; None where it said nothing readable.
+
+    rests_on  which of the elements it was shown carry the answer, by id; empty when it named none
+    """
 
     found: bool | None
     uncertainty: float | None
+    rests_on: tuple[str, ...] = ()
 
 
 def take_report(text: str) -> tuple[str, SelfReport]:
@@ -35,7 +39,9 @@ def _read(body: str) -> SelfReport | None:
     if not isinstance(value, dict):
         return None
     found, uncertainty = value.get("found"), value.get("uncertainty")
-    return SelfReport(found if isinstance(found, bool) else None, _share(uncertainty))
+    named = value.get("rests_on")
+    ids = tuple(i for i in named if isinstance(i, str)) if isinstance(named, list) else ()
+    return SelfReport(found if isinstance(found, bool) else None, _share(uncertainty), ids)
 
 
 def _share(value: object) -> float | None:

@@ -15,7 +15,8 @@ from anyio.to_thread import run_sync
 from brain.agents.builtin.compose import document_of
 from brain.agents.builtin.conversation import read_conversation
 from brain.agents.builtin.recall.answer import Reply, ask_of, reply_to
-from brain.agents.builtin.recall.lookup import TOOL, claims_in, lookup_for, subjects_of
+from brain.agents.builtin.recall.lookup import MOST_CALLS, TOOL, looked_up, lookup_for, subjects_of
+from brain.agents.builtin.recall.sources import claims_spoken_of
 from brain.agents.builtin.upkeep import report_of
 from brain.agents.model import ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
 from brain.agents.remember.document import LISTS, RememberDocument
@@ -64,26 +65,29 @@ def _holds(document: RememberDocument) -> bool:
 
 
 def _recalled(turn: RecallTurn, request: ModelRequest) -> ModelAnswer:
-    """The answer of the dossier; when it lacks one and something was left out of it, a read first."""
+    """The answer of the dossier; what it may lack of one is read first."""
     ask = ask_of(turn)
-    extra = claims_in(request.messages, ask)
-    if extra and not ask.subjects:
-        ask = replace(ask, subjects=subjects_of(extra), unknown="")
-    reply = reply_to(ask, turn, extra)
-    if not reply.found and not _has_asked(request.messages) and any(tool.name == TOOL for tool in request.tools):
-        call = lookup_for(ask, turn)
-        if call is not None:
+    looked = looked_up(request.messages, ask, turn)
+    calls = sum(1 for message in request.messages if message.tool_calls)
+    if looked.claims and not ask.subjects:
+        ask = replace(ask, subjects=subjects_of(looked.claims), unknown="")
+    reply = reply_to(ask, turn, looked)
+    if calls < MOST_CALLS and any(tool.name == TOOL for tool in request.tools):
+        call = (
+            None if reply.found and ask.form == "value" else lookup_for(ask, turn, looked, claims_spoken_of(ask, turn))
+        )
+        if call is not None and not _was_sent(call, request.messages):
             return ModelAnswer("", (call,), Usage(requests=1), NAME)
     return _said(_with_report(reply))
 
 
-def _has_asked(messages: Sequence[ModelMessage]) -> bool:
-    return any(message.tool_calls for message in messages)
+def _was_sent(call: ToolCall, messages: Sequence[ModelMessage]) -> bool:
+    return any(sent.arguments == call.arguments for message in messages for sent in message.tool_calls or ())
 
 
 def _with_report(reply: Reply) -> str:
-    report = json.dumps({"found": reply.found, "uncertainty": reply.uncertainty})
-    return f"{reply.text}\n<memory_meta>{report}</memory_meta>"
+    report = {"found": reply.found, "uncertainty": reply.uncertainty, "rests_on": list(reply.rests_on)}
+    return f"{reply.text}\n<memory_meta>{json.dumps(report)}</memory_meta>"
 
 
 def _said(text: str) -> ModelAnswer:

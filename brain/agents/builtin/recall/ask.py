@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +13,9 @@ from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
 from brain.agents.turns import DossierEntry, RecallTurn, Ref
 from brain.names import fold, occurs
+from brain.store.base import ElementId
 
-Form = Literal["value", "reverse", "profile", "events", "commitments", "rules"]
+Form = Literal["value", "reverse", "profile", "events", "commitments", "rules", "sources", "sayings"]
 
 KINSHIP = words("sibling_of parent_of partner_of relative_of friend_of knows client_of reports_to has_pet")
 SYMMETRIC = words("partner_of sibling_of friend_of relative_of knows")
@@ -56,7 +58,7 @@ _BEATS: dict[str, frozenset[str]] = {
 """Relations a question may seem to ask for as well when it asks for the first."""
 
 
-_IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b")
+IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b")
 """Phrases with words in them that ask for something else."""
 
 
@@ -68,11 +70,16 @@ class Ask:
     unknown     a name it is about that memory does not know; empty when there is none
     relations   what it asks for, the likeliest first
     values      known things it names besides its subjects
-    is_check    a yes-or-no question; wants_time asks when; wants_count how many; wants_past what was, not what is;
-                wants_future what will be; is_deed what somebody did
+    is_check    a yes-or-no question; wants_time asks when; wants_end until when; wants_count how many; wants_past is in
+                the past tense; wants_former asks for what was before; wants_future what will be; is_deed what
+                somebody did
     time        the time it is about, None for the turn's own; `is_before` the time before that
+    window      the time to come it is about, for what is due
     content     its words that carry meaning, folded; names of its subjects and question words left out
+    left        those of them that no name, relation or kind in it accounts for: what narrows the question further
     kinds       Concept Types, or species, the answer is limited to
+    creditors   to whom something is owed or promised
+    name        a name in it that several people have; `others` is the question read of each of the others
     """
 
     language: Language
@@ -85,13 +92,20 @@ class Ask:
     is_check: bool = False
     wants_time: bool = False
     wants_count: bool = False
+    wants_end: bool = False
     wants_past: bool = False
+    wants_former: bool = False
     wants_future: bool = False
     is_deed: bool = False
     time: When | None = None
     is_before: bool = False
+    window: When | None = None
     content: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    creditors: tuple[Ref, ...] = ()
+    name: str = ""
+    others: tuple[Ask, ...] = ()
 
 
 def language_names(tag: str) -> tuple[str, ...]:
@@ -110,24 +124,33 @@ def other_names(entry: DossierEntry) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A known thing a question names, from `at` to `end` of the folded text."""
+    """A known thing a question names, from `at` to `end` of the folded text; `people` are all who have that name."""
 
     at: int
     end: int
     ref: Ref
+    people: tuple[Ref, ...] = ()
 
 
-class Analysis:
-    """A question against its turn."""
+class Analysis(ABC):
+    """A question against its turn.
+
+    meant  who is meant by a name that several people have; None takes the first
+    """
 
     language: Language
 
-    def __init__(self, turn: RecallTurn, text: str) -> None:
+    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
         self.turn = turn
+        self.meant = meant
         self.text = text.rstrip("?？。.!！ ")
         self.folded = fold(self.text)
         self.times = times_in(self.text, moment_of(turn.at), self.language)
         self.mentions = self._mentions()
+
+    @abstractmethod
+    def ask(self) -> Ask:
+        """The question, taken apart."""
 
     def time(self) -> tuple[When | None, bool]:
         """The time the question is about, and whether it means the time before that."""
@@ -137,36 +160,54 @@ class Analysis:
                 return when, spot.role == "before"
         return None, False
 
+    def window(self) -> When | None:
+        """The time to come the question is about."""
+        found = (spot.when("future") for spot in self.times if spot.role != "after")
+        return next((when for when in found if when is not None), None)
+
     def _mentions(self) -> list[Mention]:
         """Known things the question names; where two overlap, the longer."""
-        names: dict[str, Ref] = {}
-        for entry in self.turn.dossier:
-            known = [entry.who.name, *entry.aliases, *other_names(entry)]
-            if entry.who.type == "Person":
-                known += [name.split(" ")[0] for name in known if " " in name]
-            for name in known:
-                names.setdefault(fold(name), entry.who)
-        for entry in self.turn.dossier:
-            for claim in entry.claims:
-                for ref in (claim.subject, claim.object):
-                    names.setdefault(fold(ref.name), ref)
-                if claim.predicate == "speaks":
-                    for name in language_names(claim.object.name):
-                        names.setdefault(name, claim.object)
-        found = [
-            Mention(at, at + len(name), ref)
-            for name, ref in names.items()
-            if len(name) > 1 and occurs(name, self.folded) and (at := self.folded.find(name)) >= 0
-        ]
+        found = []
+        for name, refs in self._names().items():
+            if len(name) > 1 and occurs(name, self.folded) and (at := _at(name, self.folded)) >= 0:
+                ref = next((ref for ref in refs if ref.id == self.meant), refs[0])
+                people = tuple(other for other in refs if other.type == "Person" and other.id)
+                found.append(Mention(at, at + len(name), ref, people if ref.type == "Person" else ()))
         kept: list[Mention] = []
         for mention in sorted(found, key=lambda found: found.at - found.end):
             if all(mention.end <= other.at or other.end <= mention.at for other in kept):
                 kept.append(mention)
         return sorted(kept, key=lambda mention: mention.at)
 
+    def _names(self) -> dict[str, list[Ref]]:
+        """Who and what each folded name may mean."""
+        names: dict[str, dict[str, Ref]] = {}
+
+        def add(name: str, ref: Ref) -> None:
+            names.setdefault(fold(name), {}).setdefault(ref.id or ref.name, ref)
+
+        for entry in self.turn.dossier:
+            known = [entry.who.name, *entry.aliases, *other_names(entry)]
+            if entry.who.type == "Person":
+                known += [name.split(" ")[0] for name in known if " " in name]
+            for name in known:
+                add(name, entry.who)
+        for entry in self.turn.dossier:
+            for claim in entry.claims:
+                for ref in (claim.subject, claim.object):
+                    add(ref.name, ref)
+                if claim.predicate == "speaks":
+                    for name in language_names(claim.object.name):
+                        add(name, claim.object)
+        return {name: list(refs.values()) for name, refs in names.items()}
+
+    def shared(self) -> Mention | None:
+        """The first name in the question that several people have."""
+        return next((mention for mention in self.mentions if len(mention.people) > 1), None)
+
     def relations(self) -> list[Relation]:
         """What the question may ask for."""
-        text = _IDIOMS.sub(" ", self.text)
+        text = IDIOMS.sub(" ", self.text)
         matched = [relation for relation in RELATIONS if relation.asks[self.language].search(text)]
         beaten = {name for winner in matched for name in _BEATS.get(winner.predicate, ())}
         return [relation for relation in matched if relation.predicate not in beaten]
@@ -204,3 +245,11 @@ class Analysis:
                         found[claim.subject.id] = (shared, claim.subject)
         most = max((shared for shared, _ in found.values()), default=0)
         return [ref for shared, ref in found.values() if shared == most]
+
+
+def _at(name: str, folded: str) -> int:
+    """Where a name stands in a folded text, as a whole word where the script has words; -1 when it does not."""
+    at = folded.find(name)
+    while at > 0 and name.isascii() and (folded[at - 1].isalnum() or folded[at + len(name) :][:1].isalnum()):
+        at = folded.find(name, at + 1)
+    return at

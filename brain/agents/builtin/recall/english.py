@@ -2,66 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from brain.agents.builtin.english.nouns import name_at
 from brain.agents.builtin.english.owned import link_of
 from brain.agents.builtin.english.tokens import Token, tokens_of
-from brain.agents.builtin.english.verbs import FORMS
-from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, Mention
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, Analysis, Ask, Form
+from brain.agents.builtin.recall.english_forms import (
+    ADVICE,
+    CHECK,
+    COMMITMENTS,
+    COUNT,
+    END,
+    EVENTS,
+    FORMER,
+    FUTURE,
+    GENERIC,
+    GROUP,
+    HARMLESS,
+    LEADS,
+    OCCASIONS,
+    OWING,
+    PAST,
+    PET_WORDS,
+    PROFILE,
+    RULES,
+    SAYINGS,
+    SELF,
+    SOURCES,
+    TIME,
+    VALUES,
+)
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
-from brain.agents.builtin.text import Language, pattern
+from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
-
-_LEADS = pattern(
-    r"^(?:(?:hi|hello|hey|please|ok|okay|so|and|well|quick question|tell me|remind me|i want to know|i wonder|"
-    r"i would like to know|do you (?:know|remember)|can you tell me|could you tell me|can you remind me|any idea|"
-    r"please tell me)[,:]? )+(?:again )?(?:if |whether )?"
-)
-_CHECK = pattern(r"^(?:do|does|did|is|are|was|were|has|have|had|can|will)\b")
-_TIME = pattern(r"^(?:when|since when|how long|(?:on |in |by |until )?(?:what|which) (?:date|day|year|month|time))\b")
-_COUNT = pattern(r"\bhow many\b")
-_PAST = pattern(
-    r"\b(?:used to|before|previous(?:ly)?|former(?:ly)?|originally|earlier|in the past|back then)\b|^(?:where|who|"
-    r"what) (?:did|was)\b"
-)
-_PROFILE = pattern(
-    r"^(?:what (?:do|can) (?:you|we) (?:know|tell me|remember)|what is known about|"
-    r"tell me (?:everything |all )?about|(?:give me )?(?:a )?(?:summary|profile) of|describe|everything about)\b"
-)
-_EVENTS = pattern(
-    r"\bwhat happened\b|^(?:did|has|have|when did|when was|where did|who did|whom did|what did|what has|what have|"
-    r"who)\b"
-)
-_COMMITMENTS = pattern(
-    r"\b(?:promis(?:e|ed|es)|commit(?:ment|ments|ted)?|owe[sd]?|to-?dos?|tasks?|plan(?:s|ned|ning)?|reminders?|appointments?|"
-    r"upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|agenda|schedule[d]?|obligations?)\b|^(?:will|"
-    r"when will|what will)\b"
-)
-_FUTURE = pattern(r"\bwill\b|\bgoing to\b|\bplan(?:s|ning)? to\b")
-_RULES = pattern(
-    r"\b(?:standing (?:rules?|instructions?)|house rules|how should (?:you|i|we) (?:answer|reply|respond|talk|"
-    r"write|address)|"
-    r"(?:any|what|which) (?:rules?|constraints?|guidelines?))\b"
-)
-_GENERIC = words(
-    """
-    what where when who whom whose which why how do does did is are was were has have had can could will would should
-    may might the a an of to in on at for from with about by and or not no any some all every this that these those it
-    its there here i me my mine we us our you your he him his she her they them their now currently today still ever
-    again already else also please know tell remember record memory much many long since time date day year month last
-    next week ago first than then
-    anything something everything happened happen be been so if 's got get really as into before after
-    """
-)
-_OCCASIONS = words("appointment appointments visit meeting party wedding birthday checkup lesson")
-_ADVICE = pattern(
-    r"^(?:what|where|how|which|who|when) (?:should|could|would|can|may|might)\b|^(?:can|may|could|should) (?:i|we)\b"
-)
-_SELF = words("i me my mine we our us myself")
-_PETS = frozenset(PETS) | {f"{name}s" for name in PETS}
+from brain.store.base import ElementId
 
 
 class English(Analysis):
@@ -69,18 +47,25 @@ class English(Analysis):
 
     language: Language = "en"
 
-    def __init__(self, turn: RecallTurn, text: str) -> None:
-        lead = None if _PROFILE.match(text) else _LEADS.match(text)
-        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text)
+    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
+        lead = None if PROFILE.match(text) else LEADS.match(text)
+        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text, meant)
         self.tokens: list[Token] = [token for token in tokens_of(self.text, self.times) if token.kind != "time"]
         self.lows = [token.low for token in self.tokens]
-        self.asks_self = bool(_SELF & set(self.lows[2:] if self.lows[1:2] == ["me"] else self.lows))
+        self.asks_self = bool(SELF & set(self.lows[2:] if self.lows[1:2] == ["me"] else self.lows))
         self.spoken = " ".join(self.lows).replace(" 's", "'s")
 
     def ask(self) -> Ask:
         """The question, taken apart."""
-        if self.lows[:1] in (["why"], ["should"]) or _ADVICE.search(self.spoken):
+        if SOURCES.search(self.spoken):
+            return self._made("sources", (), "", self.relations(), tuple(mention.ref for mention in self.mentions))
+        if self.lows[:1] in (["why"], ["should"]) or ADVICE.search(self.spoken):
             return self._made("value", (), "", [])
+        saying = SAYINGS.search(self.spoken)
+        if saying is not None:
+            return self._saying(saying)
+        if PROFILE.match(self.spoken):
+            return self._profile()
         wanted = self._of_question_word(self.relations())
         kin = self._kin()
         reverse = self._reversed()
@@ -102,31 +87,61 @@ class English(Analysis):
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
 
+    def _saying(self, saying: Any) -> Ask:
+        """`what did Tom say about Ana`: the speaker is the subject, what it is about a value."""
+        speakers = [m.ref for m in self.mentions if m.ref.type == "Person" and m.at < len(saying.group())]
+        if not speakers and saying["who"] == "i":
+            speakers = [self.turn.asked_by] if self.turn.asked_by else []
+        if speakers:
+            return self._made("sayings", tuple(speakers[:1]), "", self.relations())
+        return self._made("sayings", (), "you" if saying["who"] == "i" else saying["who"].title(), [])
+
+    def _profile(self) -> Ask:
+        """`tell me about Ana`; with an attribute (`about Ana's job`) it asks for that."""
+        wanted = [relation for relation in self.relations() if relation.predicate not in ("knows", "has_account")]
+        if "'s" in self.lows and wanted:
+            subjects, unknown = self._subjects(wanted)
+            fitting = [relation for relation in wanted if any(self.admits(relation, ref) for ref in subjects)]
+            if fitting:
+                return self._made("value", subjects, unknown, fitting)
+        about = next((index for index, low in enumerate(self.lows) if low in ("about", "of", "on", "for")), 1)
+        named = [
+            m.ref for m in self.mentions if m.ref.id and m.at >= self.tokens[min(about, len(self.tokens) - 1)].start
+        ]
+        stranger = self._stranger()
+        if named and (stranger is None or self.mentions[0].at <= stranger[0]):
+            return self._made("profile", (named[0],), "", [])
+        if stranger is not None:
+            return self._made("profile", (), stranger[1], [])
+        is_self = any(low in SELF for low in self.lows[about + 1 :])
+        if is_self and self.turn.asked_by:
+            return self._made("profile", (self.turn.asked_by,), "", [])
+        rest = " ".join(token.text for token in self.tokens[about + 1 :] if token.low not in GENERIC)
+        return self._made("profile", (), "you" if is_self else rest, [])
+
     def _of_question_word(self, relations: list[Relation]) -> list[Relation]:
         """`Where was Ana born` asks for a place, `when` for a day."""
         unfit = {"where": "birthday", "when": "comes_from"}.get(self.lows[0] if self.lows else "")
         return [relation for relation in relations if relation.predicate != unfit]
 
     def _form(self, relations: list[Relation]) -> Form:
-        if _RULES.search(self.spoken):
+        if RULES.search(self.spoken):
             return "rules"
-        if _COMMITMENTS.search(self.text) and not (relations and relations[0].predicate == "deadline"):
+        if COMMITMENTS.search(self.text) and not (relations and relations[0].predicate == "deadline"):
             return "commitments"
-        if _PROFILE.match(self.spoken):
-            return "profile"
         if relations:
             return "value"
         if self.spoken == "who am i":
             return "profile"
         if self.spoken.startswith(("who is", "who are", "who was", "what is", "what are", "who's", "what's")):
             return "profile" if self._is_bare() else "value"
-        return "events" if _EVENTS.search(self.spoken) else "value"
+        return "events" if EVENTS.search(self.spoken) else "value"
 
     def _is_bare(self) -> bool:
         """Whether nothing but a name follows "who is"."""
         names = {index for m in self.mentions for index, t in enumerate(self.tokens) if m.at <= t.start < m.end}
         return all(
-            index < 2 or index in names or low in _GENERIC or low == "project" for index, low in enumerate(self.lows)
+            index < 2 or index in names or low in GENERIC or low == "project" for index, low in enumerate(self.lows)
         )
 
     def _made(
@@ -143,8 +158,13 @@ class English(Analysis):
             values = tuple(
                 mention.ref for mention in self.mentions if (mention.ref.id or mention.ref.name) not in about
             )
+        creditors = self._creditors() if form == "commitments" else ()
+        if creditors:
+            owed = {ref.id for ref in creditors}
+            values = tuple(ref for ref in values if ref.id not in owed)
+            subjects = tuple(ref for ref in subjects if ref.id not in owed)
         names = {part for ref in subjects for part in fold(ref.name).split()}
-        content = frozenset(word for token in self.tokens if (word := fold(token.text)) and token.low not in _GENERIC)
+        content = frozenset(word for token in self.tokens if (word := fold(token.text)) and token.low not in GENERIC)
         return Ask(
             "en",
             self.text,
@@ -153,17 +173,51 @@ class English(Analysis):
             unknown,
             tuple(relations),
             values,
-            is_check=_CHECK.match(self.spoken) is not None,
-            wants_time=_TIME.match(self.spoken) is not None,
-            wants_count=_COUNT.search(self.spoken) is not None,
-            wants_past=_PAST.search(self.spoken) is not None,
-            wants_future=_FUTURE.search(self.spoken) is not None,
-            is_deed=_EVENTS.search(self.spoken) is not None,
+            is_check=CHECK.match(self.spoken) is not None,
+            wants_time=TIME.match(self.spoken) is not None,
+            wants_end=END.search(self.spoken) is not None,
+            wants_count=COUNT.search(self.spoken) is not None,
+            wants_past=PAST.search(self.spoken) is not None,
+            wants_former=FORMER.search(self.spoken) is not None,
+            wants_future=FUTURE.search(self.spoken) is not None,
+            is_deed=EVENTS.search(self.spoken) is not None,
             time=time,
             is_before=is_before,
+            window=self.window(),
             content=content - names,
+            left=self._left(relations) - names,
             kinds=self._kinds(relations),
+            creditors=creditors,
         )
+
+    def _left(self, relations: list[Relation]) -> frozenset[str]:
+        """Words that neither a name, a relation nor a kind in the question accounts for."""
+        spans = [(mention.at, mention.end) for mention in self.mentions]
+        for relation in relations:
+            spans += [match.span() for match in relation.asks["en"].finditer(self.text)]
+        spans += [match.span() for match in IDIOMS.finditer(self.text)]
+        left = set()
+        for token in self.tokens:
+            word = fold(token.text)
+            is_plain = token.low in GENERIC or token.low in HARMLESS or token.kind == "mark" or not word
+            is_kin = any(form in RELATIVES or form in PETS for form in (word, word.removesuffix("s")))
+            is_kind = word in FAVOURITE_KINDS or word.removesuffix("s") in FAVOURITE_KINDS
+            if not (is_plain or is_kin or is_kind or any(a <= token.start and token.end <= b for a, b in spans)):
+                left.add(word)
+        return frozenset(left)
+
+    def _creditors(self) -> tuple[Ref, ...]:
+        """To whom something is owed: `what does Tom owe me`, `who owes Ana money`; not `what is owed by Tom`."""
+        owing = OWING.search(self.text)
+        if owing is None:
+            return ()
+        after = [token for token in self.tokens if token.start >= owing.end()]
+        if any(token.low == "by" for token in after[:2]):
+            return ()
+        found = [m.ref for m in self.mentions if m.at >= owing.end() and m.ref.type == "Person"]
+        if any(token.low in SELF - {"i", "we"} for token in after) and self.turn.asked_by:
+            found.append(self.turn.asked_by)
+        return tuple(found)
 
     def _kinds(self, relations: list[Relation]) -> frozenset[str]:
         """Types the answer is limited to: `which editor`, `favourite color`, `dog`."""
@@ -178,7 +232,7 @@ class English(Analysis):
                         found.add(kind)
             return frozenset(found)
         if "has_pet" in predicates:
-            return frozenset(low.removesuffix("s") for low in self.lows if low in _PETS) - {"pet"}
+            return frozenset(low.removesuffix("s") for low in self.lows if low in PET_WORDS) - {"pet"}
         return frozenset()
 
     # who is meant
@@ -191,7 +245,7 @@ class English(Analysis):
                 bare = noun if noun in RELATIVES or noun in PETS else noun.removesuffix("s")
                 if (bare not in RELATIVES and bare not in PETS) or (token.is_capital and index):
                     continue
-                if self.lows[index + length : index + length + 1] and self.lows[index + length] in _OCCASIONS:
+                if self.lows[index + length : index + length + 1] and self.lows[index + length] in OCCASIONS:
                     continue
                 owner = self._owner(index, index + length)
                 if owner is False:
@@ -251,20 +305,32 @@ class English(Analysis):
     def _subjects(self, wanted: list[Relation]) -> tuple[tuple[Ref, ...], str]:
         """Whom the question is about, or the name in it that memory does not know."""
         if any(relation.predicate in BY_THING for relation in wanted):
-            content = frozenset(fold(token.text) for token in self.tokens if token.low not in _GENERIC)
+            content = frozenset(fold(token.text) for token in self.tokens if token.low not in GENERIC)
             things = self.described(content)
             if things:
                 return tuple(things), ""
         stranger = self._stranger()
         if self.asks_self:
-            first = min((self.tokens[i].start for i, low in enumerate(self.lows) if low in _SELF), default=0)
+            first = min((self.tokens[i].start for i, low in enumerate(self.lows) if low in SELF), default=0)
             if not any(m.at < first and m.ref.type in ("Person", "Project", "Pet") for m in self.mentions):
-                return ((self.turn.asked_by,), "") if self.turn.asked_by else ((), "you")
+                if self.turn.asked_by is None:
+                    return (), "you"
+                return (self._group() if GROUP & set(self.lows) else ()) or (self.turn.asked_by,), ""
         fitting = [m for m in self.mentions if any(self.admits(relation, m.ref) for relation in wanted) and m.ref.id]
-        chosen = (fitting or [m for m in self.mentions if m.ref.id and m.ref.type not in _VALUES])[:1]
+        chosen = (fitting or [m for m in self.mentions if m.ref.id and m.ref.type not in VALUES])[:1]
         if stranger is not None and (not chosen or stranger[0] < chosen[0].at):
             return (), stranger[1]
         return tuple(mention.ref for mention in chosen), ""
+
+    def _group(self) -> tuple[Ref, ...]:
+        """Whom "we" may mean: what the asker works for, belongs to or works on, besides the asker."""
+        asker = self.turn.asked_by
+        if asker is None or self.text.lower().startswith("our ") or "our" in self.lows:
+            return ()
+        groups = [
+            ref for name in ("works_for", "member_of", "works_on") for ref in self.related(asker, name, by_value=False)
+        ]
+        return (*groups, asker)
 
     def _stranger(self) -> tuple[int, str] | None:
         """The first name in the question that memory does not know."""
@@ -301,16 +367,3 @@ class English(Analysis):
             for entry in self.turn.dossier
             for claim in entry.claims
         )
-
-
-_VALUES = words("Place Topic Food Drink Role Diet HealthCondition Substance Tool")
-"""Types a question is seldom about."""
-
-
-def lemma_of(word: str) -> str:
-    """A verb's lemma, or the word without its plural."""
-    verbs = FORMS.get(word)
-    return verbs[0].lemma if verbs else word.removesuffix("s") if len(word) > 3 else word
-
-
-__all__ = ["English", "Mention", "lemma_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, language_names
@@ -30,6 +30,25 @@ class Held:
     def is_empty(self) -> bool:
         return not any(
             (self.accepted, self.disputed, self.planned, self.hearsay, self.was, self.denied, self.withdrawn)
+        )
+
+    def only(self, admits: Callable[[KnownClaim], bool]) -> Held:
+        """The same with those claims alone that are admitted."""
+        return Held(
+            self.subject,
+            self.relation,
+            *(
+                tuple(filter(admits, claims))
+                for claims in (
+                    self.accepted,
+                    self.disputed,
+                    self.planned,
+                    self.hearsay,
+                    self.was,
+                    self.denied,
+                    self.withdrawn,
+                )
+            ),
         )
 
     @property

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from brain.agents.builtin.english.verbs import FORMS
 from brain.agents.builtin.lexicon import words as table
+from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
-from brain.agents.turns import KnownCommitment, KnownEvent, RecallTurn
-from brain.names import fold, words
+from brain.agents.builtin.recall.told import Told
+from brain.agents.builtin.recall.wording import event_date, event_text
+from brain.agents.turns import KnownCommitment, KnownEvent, RecallTurn, Ref
+from brain.names import fold, occurs, words
 
 _ASKING = table(
     """
     happen happened do did done up promise promised promises commit committed commitment commitments plan plans planned
     planning task tasks todo todos reminder reminders appointment appointments upcoming due owe owes owed need needs
     have has going supposed agenda schedule scheduled obligation obligations open pending make made outstanding anything
-    list
+    list unfinished unkept left still remaining overdue late money team everyone everybody people person someone
+    nobody each other get done items item action actions list show give us me tell keep kept owing debts debt
     """
 )
 
 
 _KINDS = table("appointment meeting flight call interview")
 """What narrows a question for plans when one of that kind is on record."""
+
+
+def events_reply(a: Answering) -> Reply | None:
+    """What happened; None when nothing on record is what the question asks for."""
+    events = events_for(a.ask, a.turn)
+    if not events:
+        return None
+    if a.ask.wants_time and event_date(events[0]):
+        return a.reply([Told(event_text(events[0], a.words), (events[0].id,))], 0.1)
+    return a.reply([Told(event_text(event, a.words), (event.id,)) for event in events[:6]], 0.2)
 
 
 def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
@@ -45,19 +59,16 @@ def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
 
 def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
     """Commitments of the question's people that speak of what it names; open ones unless it asks of the past."""
-    ids = {ref.id for ref in ask.subjects if ref.id}
-    if ask.unknown:
-        return []
     found = []
     for known in turn.commitments:
-        is_theirs = not ids or (known.who is not None and known.who.id in ids)
-        others = {ref.id for ref in ask.values if ref.type == "Person"}
-        if others and not others & {ref.id for ref in known.to}:
+        if not _is_of(known, ask) or (known.status not in ("pending", "blocked") and not ask.wants_past):
             continue
-        if not is_theirs or (known.status not in ("pending", "blocked") and not ask.wants_past):
+        if "overdue" in ask.content and not (known.due and known.due < turn.at):
             continue
         content = ask.content - _ASKING
         if content and not _shares(content, known.summary, ask):
+            continue
+        if ask.language == "zh" and not all(word in known.summary for word in ask.left):
             continue
         found.append(known)
     kinds = {_lemma(word) for word in ask.content} & _KINDS
@@ -65,9 +76,26 @@ def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
     return of_kind or found
 
 
+def _is_of(known: KnownCommitment, ask: Ask) -> bool:
+    """Whether it is owed by and to those the question names; another it names stands to it or in its words."""
+    to = {ref.id for ref in known.to}
+    if ask.subjects and (known.who is None or known.who.id not in {ref.id for ref in ask.subjects}):
+        return False
+    if ask.creditors and not {ref.id for ref in ask.creditors} & to:
+        return any(_is_named(ref, known.summary) for ref in ask.creditors)
+    others = [ref for ref in ask.values if ref.type == "Person"]
+    return not others or any(ref.id in to or _is_named(ref, known.summary) for ref in others)
+
+
+def _is_named(ref: Ref, summary: str) -> bool:
+    names = {ref.name, ref.name.split(" ")[0]} if ref.name.strip() else set()
+    return any(occurs(name, fold(summary)) for name in names)
+
+
 def _shares(content: frozenset[str], summary: str, ask: Ask) -> bool:
     """Whether what the question names is what the commitment says; names of people do not count."""
-    names = {part for ref in (*ask.subjects, *ask.values) if ref.type == "Person" for part in fold(ref.name).split()}
+    people = [ref for ref in (*ask.subjects, *ask.values, *ask.creditors) if ref.type == "Person"]
+    names = {part for ref in people for part in fold(ref.name).split()}
     wanted = {_lemma(word) for word in content} - {_lemma(name) for name in names}
     said = {_lemma(word) for word in words(summary)}
     return not wanted or len(wanted & said) * 2 >= len(wanted)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.model import ModelMessage, ToolCall
-from brain.agents.turns import KnownClaim, RecallTurn, Ref
+from brain.agents.turns import KnownClaim, KnownCommitment, RecallTurn, Ref
 from brain.names import fold
+from brain.store.base import ElementId
 
 TOOL = "execute_kip_readonly"
 _KNOWN = (
@@ -20,12 +22,74 @@ _NAMED = (
     "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?c SEARCH CONCEPT :name LIMIT 4 ?p (?c, {predicate}, ?o) ?b BELIEF (?p) }} "
     "FOR TIME :time LIMIT 40"
 )
+_COMMITMENTS = (
+    'FIND(?c, ?by, ?to) WHERE { ?c {type: "Commitment"} OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } '
+    'OPTIONAL { STRUCTURAL (?c, "owed_to", ?to) } '
+    'FILTER(?c.attributes.status == "pending" || ?c.attributes.status == "blocked") } LIMIT 64'
+)
+_VOICES = "FIND(?a) WHERE {{ ?a ASSERTION {{proposition: {proposition}, state: ?s}} }} LIMIT 24"
+_NAMES = "FIND(?c) WHERE {{ ?c {{id: {person}, state: ?s}} }}"
 _MOST = 4
+_MOST_NAMES = 12
+MOST_CALLS = 2
+"""Who spoke is known after a first read, what they are called after a second."""
+
+VoiceKind = Literal["support", "hearsay", "reject", "withdrawn"]
 
 
-def lookup_for(ask: Ask, turn: RecallTurn) -> ToolCall | None:
-    """The call that may still find an answer the dossier lacks; None when nothing was left out of it."""
-    if ask.form != "value" or not ask.relations or not (turn.cut or (ask.time is not None and ask.subjects)):
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One person's word on a proposition: held, passed on, denied, or taken back since."""
+
+    who: Ref
+    date: str
+    kind: VoiceKind
+    assertion_id: ElementId
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What our reads returned; voices by proposition, oldest first."""
+
+    claims: tuple[KnownClaim, ...] = ()
+    commitments: tuple[KnownCommitment, ...] = ()
+    voices: Mapping[ElementId, tuple[Voice, ...]] = field(default_factory=dict)
+
+
+def lookup_for(ask: Ask, turn: RecallTurn, looked: Looked, about: Sequence[KnownClaim]) -> ToolCall | None:
+    """The call that may still find what the dossier lacks; None when nothing was left out of it.
+
+    about  claims of which the question asks who said them
+    """
+    match ask.form:
+        case "sources":
+            return _voices_call(looked, about, turn)
+        case "commitments" if not looked.commitments:
+            return _call("commitments", [_COMMITMENTS], {})
+        case "value":
+            return _value_call(ask, turn)
+        case _:
+            return None
+
+
+def _voices_call(looked: Looked, about: Sequence[KnownClaim], turn: RecallTurn) -> ToolCall | None:
+    if not looked.voices:
+        propositions = list(dict.fromkeys(claim.proposition_id for claim in about))[:_MOST]
+        commands = [_VOICES.format(proposition=json.dumps(i)) for i in propositions]
+        return _call("voices", commands, {}) if commands else None
+    known = _names(turn)
+    unnamed = [
+        voice.who.id
+        for voices in looked.voices.values()
+        for voice in voices
+        if voice.who.id and voice.who.id not in known and voice.who.name == voice.who.id
+    ]
+    commands = [_NAMES.format(person=json.dumps(i)) for i in dict.fromkeys(unnamed)][:_MOST_NAMES]
+    return _call("names", commands, {}) if commands else None
+
+
+def _value_call(ask: Ask, turn: RecallTurn) -> ToolCall | None:
+    if not ask.relations or not (turn.cut or (ask.time is not None and ask.subjects)):
         return None
     parameters: dict[str, Any] = {"time": _instant(ask, turn)}
     if ask.subjects and ask.subjects[0].id:
@@ -39,10 +103,12 @@ def lookup_for(ask: Ask, turn: RecallTurn) -> ToolCall | None:
         for relation in ask.relations[:_MOST]
         if not relation.by_value
     ]
-    if not commands:
-        return None
+    return _call("lookup", commands, parameters) if commands else None
+
+
+def _call(name: str, commands: list[str], parameters: Mapping[str, Any]) -> ToolCall:
     arguments = json.dumps({"commands": commands, "parameters": parameters}, ensure_ascii=False)
-    return ToolCall("call_lookup", TOOL, arguments)
+    return ToolCall(f"call_{name}", TOOL, arguments)
 
 
 def _instant(ask: Ask, turn: RecallTurn) -> str:
@@ -56,18 +122,64 @@ def _instant(ask: Ask, turn: RecallTurn) -> str:
     return f"{filled}T00:00:00.000Z" if ask.is_before else f"{filled}T23:59:59.999Z"
 
 
-def claims_in(messages: Sequence[ModelMessage], ask: Ask) -> list[KnownClaim]:
-    """The claims that the answers to our calls returned; rows of another shape are passed over."""
-    found = []
-    for message in messages:
-        if message.role != "tool":
+def looked_up(messages: Sequence[ModelMessage], ask: Ask, turn: RecallTurn) -> Looked:
+    """What the answers to our calls returned; rows of another shape are passed over."""
+    rows = [
+        row for message in messages if message.role == "tool" for found in _row_lists(message.content) for row in found
+    ]
+    claims = [claim for row in rows if (claim := _claim(row)) is not None and _is_meant(claim, ask)]
+    names = _names(turn) | {
+        row["id"]: _ref(row) for row in rows if isinstance(row, Mapping) and str(row.get("id")).startswith("C-")
+    }
+    voices: dict[ElementId, list[Voice]] = {}
+    for row in rows:
+        if isinstance(row, Mapping) and row.get("type") == "assertion" and row.get("proposition"):
+            voices.setdefault(row["proposition"], []).append(_voice(row, names))
+    spoken = {i: tuple(sorted(found, key=lambda voice: voice.date)) for i, found in voices.items()}
+    return Looked(tuple(claims), _commitments(rows), spoken)
+
+
+def _voice(row: Mapping[str, Any], names: Mapping[ElementId, Ref]) -> Voice:
+    actor = str(row.get("asserted_by") or "")
+    kind: VoiceKind = "support"
+    if row.get("lifecycle") in ("retracted", "superseded"):
+        kind = "withdrawn"
+    elif row.get("stance") == "reject":
+        kind = "reject"
+    elif row.get("mode") not in ("stated", None):
+        kind = "hearsay"
+    date = str(row.get("asserted_at") or "")[:10]
+    return Voice(names.get(actor, Ref(actor or None, actor or "?", None)), date, kind, str(row["id"]))
+
+
+def _commitments(rows: Sequence[Any]) -> tuple[KnownCommitment, ...]:
+    """Commitments in rows `[commitment, by, to]`, those due soonest first."""
+    found: dict[ElementId, KnownCommitment] = {}
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 3 or not isinstance(row[0], Mapping):
             continue
-        for rows in _row_lists(message.content):
-            for row in rows:
-                claim = _claim(row)
-                if claim is not None and _is_meant(claim, ask):
-                    found.append(claim)
-    return found
+        view, by, to = row
+        if view.get("type") != "Commitment":
+            continue
+        attributes = view.get("attributes") or {}
+        earlier = found.get(view["id"])
+        owed = (_ref(to),) if isinstance(to, Mapping) else ()
+        found[view["id"]] = KnownCommitment(
+            view["id"],
+            str(attributes.get("summary") or ""),
+            str(attributes.get("status") or "pending"),
+            _ref(by) if isinstance(by, Mapping) else None,
+            tuple(dict.fromkeys((*(earlier.to if earlier else ()), *owed))),
+            attributes.get("due_at"),
+        )
+    return tuple(sorted(found.values(), key=lambda known: (known.due or "9", int(known.id[2:]))))
+
+
+def _names(turn: RecallTurn) -> dict[ElementId, Ref]:
+    """Everybody the dossier names."""
+    refs = [entry.who for entry in turn.dossier]
+    refs += [ref for entry in turn.dossier for claim in entry.claims for ref in (claim.by, *claim.against) if ref]
+    return {ref.id: ref for ref in refs if ref.id}
 
 
 def subjects_of(claims: Sequence[KnownClaim]) -> tuple[Ref, ...]:

@@ -64,6 +64,24 @@ class Wording:
     due: str
     rules: str
     not_shown: str
+    gap: str
+    no_earlier: str
+    now: str
+    one_sided: str
+    not_exactly: str
+    two_meant: str
+    no_record_about: str
+    voices: str
+    voice_support: str
+    voice_hearsay: str
+    voice_reject: str
+    voice_withdrawn: str
+    nobody_said: str
+    asker_unknown: str
+    undated: str
+    no_commitments_then: str
+    not_over: str
+    earlier_said: str
 
 
 WORDING: dict[Language, Wording] = {
@@ -89,12 +107,12 @@ WORDING: dict[Language, Wording] = {
         hearsay="Not confirmed: {who} passed on {date} that {what}",
         hearsay_unnamed="Not confirmed, only hearsay: {what}",
         planned="Planned from {when}: {what}",
-        denied="{who} says that this is not so: {what}",
+        denied="According to {who} ({date}), {what}",
         ended="{what}; nothing later is on record",
         taken_back="{who} took back what was said about {topic}, and nothing has taken its place",
         no_record="I have no record of {topic}",
         no_record_then="I have no record of {topic} for {when}",
-        not_said="Nothing on record says so",
+        not_said="Nothing on record says so about {name}",
         unknown="I have no record of {name}",
         who_asks="I do not know who is asking, so I cannot tell what is meant by “I”",
         nothing="I have nothing on record that answers this",
@@ -112,6 +130,24 @@ WORDING: dict[Language, Wording] = {
         due="due {date}",
         rules="Standing rules: {what}",
         not_shown="Memory holds more than was looked at",
+        gap=" ",
+        no_earlier="Nothing earlier is on record: {what}",
+        now="Now: {what}",
+        one_sided="What is on record does not agree: it is said that {what}, and also that it is not so",
+        not_exactly="Not exactly that is on record: {what}",
+        two_meant="{name} may mean {who}",
+        no_record_about="I have nothing on record about {name} that answers this",
+        voices="{what}: {voices}",
+        voice_support="said by {who} on {date}",
+        voice_hearsay="passed on by {who} on {date}",
+        voice_reject="denied by {who} on {date}",
+        voice_withdrawn="said and later taken back by {who} on {date}",
+        nobody_said="I have no record of anybody who said so",
+        asker_unknown="I do not know who is asking; this is on record for everybody",
+        undated="Without a date: {what}",
+        no_commitments_then="I have no promise, plan or reminder on record that is due then",
+        not_over="{what}; an end is not on record",
+        earlier_said="Said earlier: {what}",
     ),
     "zh": Wording(
         stop="。",
@@ -135,12 +171,12 @@ WORDING: dict[Language, Wording] = {
         hearsay="未经证实：{who}在{date}转述，{what}",
         hearsay_unnamed="未经证实，只是传闻：{what}",
         planned="计划从{when}起：{what}",
-        denied="{who}说并非如此：{what}",
+        denied="据{who}（{date}）说，{what}",
         ended="{what}；之后没有记录",
         taken_back="{who}收回了关于{topic}的说法，之后没有别的说法",
         no_record="没有关于{topic}的记录",
         no_record_then="没有关于{topic}在{when}的记录",
-        not_said="没有这样的记录",
+        not_said="没有关于{name}的这样的记录",
         unknown="没有关于{name}的记录",
         who_asks="我不知道是谁在提问，所以不清楚“我”指的是谁",
         nothing="记录里没有能回答这个问题的内容",
@@ -158,6 +194,24 @@ WORDING: dict[Language, Wording] = {
         due="期限{date}",
         rules="长期规则：{what}",
         not_shown="记忆里还有未查看的内容",
+        gap="",
+        no_earlier="没有更早的记录：{what}",
+        now="现在：{what}",
+        one_sided="记录前后不一：有人说{what}，也有人说并非如此",
+        not_exactly="没有完全相符的记录，只有：{what}",
+        two_meant="“{name}”可能指{who}",
+        no_record_about="没有关于{name}的、能回答这个问题的记录",
+        voices="{what}：{voices}",
+        voice_support="{who}于{date}所说",
+        voice_hearsay="{who}于{date}转述",
+        voice_reject="{who}于{date}否认",
+        voice_withdrawn="{who}于{date}说过，后来收回",
+        nobody_said="没有谁这样说过的记录",
+        asker_unknown="我不知道是谁在提问；以下是所有人的记录",
+        undated="没有期限：{what}",
+        no_commitments_then="没有在那时到期的承诺、计划或提醒的记录",
+        not_over="{what}；没有结束的记录",
+        earlier_said="早先说过：{what}",
     ),
 }
 

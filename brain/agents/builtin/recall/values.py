@@ -1,0 +1,280 @@
+"""Answers about one relation of what the question is about: what it is, whether it is so, since when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from brain.agents.builtin.recall.answering import Answering, Reply, relation_of, with_relations
+from brain.agents.builtin.recall.ask import Ask
+from brain.agents.builtin.recall.evidence import Held, held_for, named_value, standing_at
+from brain.agents.builtin.recall.happenings import events_reply
+from brain.agents.builtin.recall.relations import telling_of
+from brain.agents.builtin.recall.told import Told, uncited
+from brain.agents.builtin.recall.wording import source, told
+from brain.agents.turns import KnownClaim, RecallTurn
+from brain.names import fold, words
+
+_RANKS = {"accepted": 0, "disputed": 1, "denied": 2, "was": 3, "hearsay": 4, "planned": 5}
+_DATES = frozenset(("birthday", "anniversary", "deadline", "age"))
+_OPEN = frozenset(
+    ("anybody", "anyone", "else", "one", "something", "certain", "married", "single", "have", "has", "own")
+)
+_OPEN_ZH = frozenset("什几哪")
+_STANDINGS = ("accepted", "disputed", "planned", "hearsay", "was", "denied")
+
+
+def value_reply(a: Answering) -> Reply:
+    """The answer to a question for a value, a yes or no, or a date."""
+    if a.ask.is_deed and (a.ask.content or a.ask.language == "zh"):
+        deeds = events_reply(a)
+        if deeds is not None:
+            return deeds
+    ask = with_own_words(a.ask, a.turn)
+    held = held_for(ask, a.turn, a.looked.claims)
+    if not held:
+        return a.silence()
+    if ask.is_check:
+        return _check(a, held)
+    if ask.left:
+        held = _narrowed(held, ask)
+        if not held:
+            return a.silence()
+    return _when(a, held) if ask.wants_time else told_reply(a, held)
+
+
+def with_own_words(ask: Ask, turn: RecallTurn) -> Ask:
+    """The question with relations that its own words name, when the tables know none."""
+    if ask.relations or not ask.subjects:
+        return ask
+    if (ask.is_check or ask.wants_time) and ask.values:
+        return with_relations(ask, tuple(map(relation_of, _linking(ask, turn))))
+    content = {stem(word) for word in ask.content}
+    own = {
+        claim.predicate
+        for entry in turn.dossier
+        for claim in entry.claims
+        if {stem(part) for part in claim.predicate.split("_") if len(part) > 2} & content
+    }
+    return with_relations(ask, tuple(map(relation_of, sorted(own))))
+
+
+def _linking(ask: Ask, turn: RecallTurn) -> list[str]:
+    """The predicates that link the subjects to the values the question names."""
+    about, named = {ref.id for ref in ask.subjects}, {ref.id for ref in ask.values if ref.id}
+    claims = (claim for entry in turn.dossier for claim in entry.claims)
+    return list(dict.fromkeys(c.predicate for c in claims if c.subject.id in about and c.object.id in named))
+
+
+def _narrowed(held: Sequence[Held], ask: Ask) -> list[Held]:
+    """Only the claims that speak of every word nothing else in the question accounts for."""
+    kept = []
+    for part in held:
+        narrowed = part.only(lambda claim: _speaks_of(claim, ask))
+        if not narrowed.is_empty:
+            kept.append(narrowed)
+    return kept
+
+
+def _speaks_of(claim: KnownClaim, ask: Ask) -> bool:
+    said = fold(f"{claim.subject.name} {claim.object.name} {claim.object.type or ''}")
+    if ask.language == "zh":
+        return all(word in said for word in ask.left)
+    stems = {stem(word) for word in (*words(said), *claim.predicate.split("_"))}
+    return all(stem(word) in stems for word in ask.left)
+
+
+# what it is
+
+
+def told_reply(a: Answering, held: Sequence[Held]) -> Reply:
+    """What is held, as it stands, in the tense of the question."""
+    ask, tell = a.ask, a.tell
+    if (ask.wants_past or ask.wants_former) and ask.time is None:
+        past = _past(a, held)
+        if past is not None:
+            return past
+    if ask.wants_future:
+        planned = next((part for part in held if part.planned), None)
+        if planned is not None:
+            return a.reply(tell.planned(planned), 0.3)
+    first = _best(held)
+    if first is None:
+        withdrawn = next((claim for part in held for claim in part.withdrawn), None)
+        return a.taken_back(withdrawn, held[0]) if withdrawn else a.silence()
+    if ask.time is not None and not (first.accepted or first.disputed or first.hearsay):
+        return a.silence()
+    parts = [part for part in held if part is first or (part.accepted and first.accepted)][:3]
+    sentences: list[Told] = []
+    uncertainty = 0.1
+    for part in parts:
+        told_part, doubt = tell.part(part)
+        sentences += told_part
+        uncertainty = max(uncertainty, doubt)
+    if ask.wants_count and first.accepted:
+        sentences[0] = sentences[0].within(a.words.counted, count=len(first.accepted))
+    return a.reply(sentences, uncertainty)
+
+
+def _past(a: Answering, held: Sequence[Held]) -> Reply | None:
+    """What was, told as past, and what still is; that nothing earlier is on record when only that was asked."""
+    former = [part for part in held if part.was]
+    current = next((part for part in held if part.accepted), None)
+    if former:
+        sentences = a.tell.past(former)
+        if current is not None and not a.ask.wants_former:
+            now = a.tell.now(current, a.tell.telling(current.relation))
+            sentences += [uncited(sentence).within(a.words.now) for sentence in now[:2]]
+        return a.reply(sentences, 0.2)
+    if a.ask.wants_former and current is not None:
+        now = a.tell.now(current, a.tell.telling(current.relation))
+        return a.nothing(a.words.no_earlier.format(what=now[0].text))
+    return None
+
+
+def _best(held: Sequence[Held]) -> Held | None:
+    return next((part for name in _STANDINGS for part in held if getattr(part, name)), None)
+
+
+# yes or no
+
+
+def _check(a: Answering, held: Sequence[Held]) -> Reply:
+    ask = a.ask
+    named = [(part, claim) for part in held for claim in part.all if named_value(claim, ask)]
+    opposite = _opposite(a)
+    if opposite is not None and not any(standing_at(claim, ask) == "accepted" for _, claim in named):
+        return a.reply([a.tell.one(opposite, telling_of(opposite.predicate, ask.language)).within(a.words.no)], 0.1)
+    if named:
+        part, claim = min(named, key=lambda found: _RANKS.get(standing_at(found[1], ask) or "", 9))
+        return _checked(a, part, claim)
+    gone = next(((part, claim) for part in held for claim in part.withdrawn if named_value(claim, ask)), None)
+    if gone is not None:
+        return a.taken_back(gone[1], gone[0])
+    if _names_other(ask, held):
+        best = _best(held)
+        if best is not None and best.accepted and a.tell.is_single(best.relation):
+            what = a.tell.now(best, a.tell.telling(best.relation))[0]
+            return a.reply([what.within(a.words.as_far)], 0.3)
+        return a.nothing(a.words.not_said.format(name=held[0].subject.name))
+    return told_reply(a, held)
+
+
+def _checked(a: Answering, part: Held, claim: KnownClaim) -> Reply:
+    telling, words = a.tell.telling(part.relation), a.words
+    narrower = a.ask.left - set(words_of(claim))
+    match standing_at(claim, a.ask):
+        case "accepted" if narrower and a.ask.language == "en":
+            return a.reply([a.tell.one(claim, telling).within(words.not_exactly)], 0.5)
+        case "accepted":
+            is_over = claim.standing == "was"
+            return a.reply([a.tell.one(claim, telling, past=is_over).within(words.yes)], 0.1)
+        case "was" if a.ask.wants_past or a.ask.wants_former:
+            return a.reply([a.tell.one(claim, telling, past=True).within(words.yes)], 0.2)
+        case "was":
+            sentences = [a.tell.one(claim, telling, past=True).within(words.not_now)]
+            return a.reply([*sentences, *_instead(a, part)], 0.2)
+        case "denied":
+            return a.reply([a.tell.denied(claim, telling).within(words.no), *_instead(a, part)], 0.2)
+        case "disputed":
+            return a.reply(a.tell.disputed([claim, *_other_sides(part, claim, a)], telling), 0.6)
+        case "hearsay":
+            return a.reply([a.tell.hearsay(claim, telling)], 0.7)
+        case _:
+            return a.reply(a.tell.part(part)[0], 0.4)
+
+
+def _other_sides(part: Held, claim: KnownClaim, a: Answering) -> list[KnownClaim]:
+    """What others say instead, where one value at a time holds."""
+    if not a.tell.is_single(part.relation):
+        return []
+    return [other for other in part.disputed if other.proposition_id != claim.proposition_id]
+
+
+def _instead(a: Answering, part: Held) -> list[Told]:
+    """What holds in place of a value that does not."""
+    if not part.accepted or not a.tell.is_single(part.relation):
+        return []
+    return a.tell.now(part, a.tell.telling(part.relation))
+
+
+def _opposite(a: Answering) -> KnownClaim | None:
+    """A dislike of what the question asks a liking of, and the other way round."""
+    turned = {"likes": "dislikes", "prefers": "dislikes", "dislikes": "likes"}
+    wanted = {turned.get(relation.predicate) for relation in a.ask.relations}
+    ids = {ref.id for ref in a.ask.subjects}
+    for entry in a.turn.dossier:
+        for claim in entry.claims:
+            is_turned = claim.predicate in wanted and claim.subject.id in ids and claim.standing == "accepted"
+            if is_turned and named_value(claim, a.ask):
+                return claim
+    return None
+
+
+def _names_other(ask: Ask, held: Sequence[Held]) -> bool:
+    """Whether the question names a value that none of the claims has."""
+    if ask.language == "zh":
+        return True if ask.values else not _OPEN_ZH & set(ask.text)
+    left = {word for word in ask.content if not any(_asked_by(part, word) for part in held)}
+    return bool(left - _OPEN)
+
+
+def _asked_by(part: Held, word: str) -> bool:
+    asks = part.relation.asks.get("en")
+    if asks is None:
+        return stem(word) in {stem(piece) for piece in part.relation.predicate.split("_")}
+    return asks.search(word) is not None
+
+
+# when
+
+
+def _when(a: Answering, held: Sequence[Held]) -> Reply:
+    ask = a.ask
+    named = [(part, claim) for part in held for claim in part.all if named_value(claim, ask)]
+    if not named and ask.values and any(ref.type not in ("Person", None) for ref in ask.values):
+        named = []
+    wanted = named or [
+        (part, claim)
+        for part in held
+        for claim in (part.accepted or part.planned or part.was or part.disputed or part.hearsay)
+    ]
+    if ask.wants_end:
+        wanted = sorted(wanted, key=lambda found: not found[1].until_text)
+    if not wanted or wanted[0][0].relation.predicate in _DATES:
+        return told_reply(a, held)
+    part, claim = wanted[0]
+    telling = a.tell.telling(part.relation)
+    standing = standing_at(claim, ask)
+    if standing in ("denied", "disputed", "hearsay"):
+        return _checked(a, part, claim)
+    what = told(claim, telling, ask.language, past=claim.standing == "was")
+    origin = source(claim, a.words, bounds=False)
+    if ask.wants_end:
+        if claim.until_text:
+            return a.reply([a.tell.one(claim, telling, past=claim.standing == "was")], 0.1)
+        return a.nothing(a.words.not_over.format(what=what) + origin)
+    if claim.since_text and not claim.since_text.startswith("by "):
+        if claim.standing == "was":
+            return a.reply([a.tell.one(claim, telling, past=True)], 0.1)
+        since = a.words.since_when.format(what=what, when=claim.since_text.removeprefix("from "))
+        return a.reply([Told(since + origin, (claim.assertion_id,))], 0.1)
+    event = events_reply(a)
+    if event is not None:
+        return event
+    if claim.until_text and claim.standing == "was":
+        return a.reply([a.tell.one(claim, telling, past=True)], 0.4)
+    return a.nothing(a.words.no_date.format(what=what) + origin, uncertainty=0.8)
+
+
+def stem(word: str) -> str:
+    """A word without its ending."""
+    plain = fold(word)
+    for ending in ("ing", "ed", "es", "s"):
+        if plain.endswith(ending) and len(plain) > len(ending) + 2:
+            return plain[: -len(ending)]
+    return plain
+
+
+def words_of(claim: KnownClaim) -> list[str]:
+    """The words of a claim's two ends."""
+    return words(f"{claim.subject.name} {claim.object.name}")
