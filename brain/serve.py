@@ -16,6 +16,7 @@ import structlog
 import uvicorn
 
 from brain import __version__, logs
+from brain.http.connections import HEADER_LIMIT_BYTES, bounded, cut_overdue, raise_file_limit
 from brain.settings import OFFLINE_MODEL, Settings
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _LOOPBACK = ("127.", "localhost", "::1")
 _WARM_AFTER_S = 0.3
 _SWITCH_S = 0.001
 """How long a busy thread may keep Python to itself: a slow query must not hold up every step of everybody's answer."""
+
+_TICKS_PER_LOOK = 3
+"""Tenths of a second between two looks for connections whose client has taken too long."""
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -47,10 +51,12 @@ class Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 lifespan="on",
+                http=bounded(timeout_ms=settings.connection_timeout_ms, requests=settings.http_max_concurrency),
+                ws="none",
                 server_header=False,
                 # Recalls are ended when the grace time is over; answering that they were takes a moment more.
                 timeout_graceful_shutdown=settings.shutdown_grace_ms // 1000 + 2,
-                h11_max_incomplete_event_size=32 * 1024,
+                h11_max_incomplete_event_size=HEADER_LIMIT_BYTES,
             )
         )
 
@@ -59,6 +65,11 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         # Whoever asks first should be answered before the imports of the rest take the processor.
         self._loop.call_later(_WARM_AFTER_S, self._loop.run_in_executor, None, self.application.warm)
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_PER_LOOK == 0:
+            cut_overdue(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
@@ -117,6 +128,7 @@ def serve(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT, then finish what was begun; 0, or 1 when it cannot start."""
     logs.configure(settings.log_level)
     sys.setswitchinterval(_SWITCH_S)
+    raise_file_limit()
     try:
         listener = bind(settings)
     except OSError as fault:

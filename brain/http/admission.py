@@ -1,7 +1,8 @@
 """Who gets in: request ids, shards, and the two budgets of requests at a time.
 
 All routes share `HTTP_MAX_CONCURRENCY` and answer 503 past it; routes that ask a model share `LLM_MAX_CONCURRENCY` and
-answer 429 past it, at once and before the body is read. Both answers are plain text and carry `Retry-After`.
+answer 429 past it: at once when it is full, and otherwise they take a place when the body is there, so that sending
+slowly holds none. Both answers are plain text and carry `Retry-After`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,10 @@ from collections.abc import Iterator
 
 import structlog
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from brain.http.failures import error_response
+from brain.http.failures import TooManyModels, error_response, too_many
 
-_TOO_MANY = "too many concurrent requests, retry later"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -29,10 +28,14 @@ class Budget:
         self._most = max(most, 1)
         self._taken = 0
 
+    @property
+    def is_full(self) -> bool:
+        return self._taken >= self._most
+
     @contextlib.contextmanager
     def place(self) -> Iterator[bool]:
         """Whether there was a place; it is given back at the end of the block."""
-        if self._taken >= self._most:
+        if self.is_full:
             yield False
             return
         self._taken += 1
@@ -42,9 +45,21 @@ class Budget:
             self._taken -= 1
 
 
-def too_many(status: int) -> Response:
-    """The answer of a full budget."""
-    return PlainTextResponse(_TOO_MANY, status, headers={"retry-after": "1"})
+def expect_a_model_place(request: Request) -> None:
+    """TooManyModels when there is no place now: whoever asks need not send the rest."""
+    budget: Budget = request.app.state.model_budget
+    if budget.is_full:
+        raise TooManyModels
+
+
+@contextlib.contextmanager
+def a_model_place(request: Request) -> Iterator[None]:
+    """A place among the requests that ask a model; TooManyModels when all are taken."""
+    budget: Budget = request.app.state.model_budget
+    with budget.place() as has_place:
+        if not has_place:
+            raise TooManyModels
+        yield
 
 
 class Admission:

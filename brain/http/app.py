@@ -17,6 +17,7 @@ from starlette.routing import Route
 from brain.http import spaces
 from brain.http.admission import Admission, Budget
 from brain.http.failures import HANDLERS, CatchAll
+from brain.http.origins import OriginCheck
 from brain.http.payload import json_response
 from brain.service.brain import Brain
 from brain.settings import Settings
@@ -56,6 +57,11 @@ PUBLIC_ROUTES = [
 ]
 
 
+def _own_hosts(settings: Settings) -> tuple[str, ...]:
+    """The names this service answers to: those that are listed, and the one it was told to listen on."""
+    return (*settings.http_allowed_hosts, settings.host)
+
+
 def http_app(
     brain: Brain, settings: Settings, *, background: Callable[[], AbstractAsyncContextManager[None]]
 ) -> Starlette:
@@ -71,6 +77,7 @@ def http_app(
 
     middleware = [
         Middleware(Admission, most=settings.http_max_concurrency, shard=settings.sharding_idx),
+        Middleware(OriginCheck, hosts=_own_hosts(settings), origins=settings.cors_origins),
         Middleware(CatchAll),
     ]
     if settings.cors_origins:

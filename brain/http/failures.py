@@ -7,12 +7,12 @@ from typing import Any
 import anyio
 import structlog
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain import logs
 from brain.errors import KipError, Retry
-from brain.http.payload import BodyTooLarge, json_response
+from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, json_response
 from brain.service.failures import (
     Busy,
     InvalidInput,
@@ -75,6 +75,35 @@ async def body_too_large(request: Request, _: Exception) -> Response:
     return _Lingering(bytes(answer.body), 413, headers={"connection": "close"}, media_type=answer.media_type)
 
 
+async def body_too_slow(request: Request, _: Exception) -> Response:
+    """A body that did not come in time; the connection is closed, for what is left of it could still come."""
+    limit = request.app.state.settings.body_timeout_ms
+    answer = error_response(408, f"the body did not come within {limit} milliseconds")
+    answer.headers["connection"] = "close"
+    return answer
+
+
+async def unknown_coding(_: Request, __: Exception) -> Response:
+    """A compressed body."""
+    answer = error_response(415, "send the body as it is: Content-Encoding is not taken")
+    answer.headers["connection"] = "close"
+    return answer
+
+
+async def too_many_models(_: Request, __: Exception) -> Response:
+    """Every place for requests that ask a model is taken."""
+    return too_many(429)
+
+
+class TooManyModels(Exception):
+    """Every place for requests that ask a model is taken."""
+
+
+def too_many(status: int) -> Response:
+    """The answer of a full budget: plain text, as the contract our clients were written for has it."""
+    return PlainTextResponse("too many concurrent requests, retry later", status, headers={"retry-after": "1"})
+
+
 class _Lingering(Response):
     """An answer to a request whose body was not read to its end.
 
@@ -102,6 +131,9 @@ HANDLERS: dict[Any, Any] = {
     ServiceFailure: service_failure,
     KipError: kip_error,
     BodyTooLarge: body_too_large,
+    BodyTooSlow: body_too_slow,
+    UnknownCoding: unknown_coding,
+    TooManyModels: too_many_models,
     404: unmatched,
     405: unmatched,
 }

@@ -7,11 +7,10 @@ JSON by default.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from io import BytesIO
 from typing import Any, TypeVar
 
+import anyio
 import cbor2
 import orjson
 from anyio.to_thread import run_sync
@@ -19,10 +18,10 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brain.http.decoding import decoded
 from brain.service.failures import InvalidInput
 
 _JSON, _CBOR, _MARKDOWN = "application/json", "application/cbor", "text/markdown"
-_MOST_NESTING = 64
 _LONG_BODY = 16_384
 """Bytes from which a body is read in a thread, so that other requests need not wait for it."""
 
@@ -33,20 +32,48 @@ class BodyTooLarge(Exception):
     """The body is larger than the service takes; it was not read to its end."""
 
 
+class BodyTooSlow(Exception):
+    """The body did not come within the time for it."""
+
+
+class UnknownCoding(Exception):
+    """The body is compressed; nothing is unpacked here, so that few bytes can never become many."""
+
+
 async def read_body(request: Request) -> bytes:
-    """The body's bytes, read no further than the limit."""
-    limit: int = request.app.state.settings.body_limit_bytes
+    """The body's bytes, read no further than the limit and no longer than the time for it.
+
+    raises  BodyTooLarge, BodyTooSlow; UnknownCoding when the bytes are not the body itself
+    """
+    settings = request.app.state.settings
+    limit: int = settings.body_limit_bytes
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise UnknownCoding
     announced = request.headers.get("content-length", "")
     if announced.isascii() and announced.isdigit() and (len(announced) > 18 or int(announced) > limit):
         raise BodyTooLarge
     pieces: list[bytes] = []
     size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limit:
-            raise BodyTooLarge
-        pieces.append(piece)
+    try:
+        with anyio.fail_after(settings.body_timeout_ms / 1000):
+            async for piece in request.stream():
+                size += len(piece)
+                if size > limit:
+                    raise BodyTooLarge
+                pieces.append(piece)
+    except TimeoutError:
+        raise BodyTooSlow from None
     return b"".join(pieces)
+
+
+def format_of(request: Request) -> str:
+    """What a body that does not fit is told to be: `CBOR` or `JSON`."""
+    return "CBOR" if _CBOR in _kind(request) else "JSON"
+
+
+def _kind(request: Request) -> str:
+    return request.headers.get("content-type", _JSON).lower()
 
 
 async def read_input(
@@ -60,89 +87,30 @@ async def read_input(
 
     of_text      what a body that is bare text stands for, on routes that take one
     takes_bytes  whether CBOR may carry byte strings here
-    raises       InvalidInput when it is not what its type says, or naming each member at fault; BodyTooLarge
+    raises       InvalidInput when it is not what its type says, or naming each member at fault; and as `read_body`
     """
-    body, kind = await read_body(request), request.headers.get("content-type", _JSON).lower()
+    body, kind = await read_body(request), _kind(request)
 
     def read() -> Input:
         payload = decoded(body, kind, takes_bytes=takes_bytes)
-        return parse(model, of_text(payload) if isinstance(payload, str) and of_text is not None else payload)
+        payload = of_text(payload) if isinstance(payload, str) and of_text is not None else payload
+        return parse(model, payload, format_of(request))
 
     return await run_sync(read) if len(body) > _LONG_BODY else read()
 
 
-def decoded(body: bytes, kind: str, *, takes_bytes: bool = False) -> Any:
-    """The value a body of a content type states; a `str` may be raw text.
-
-    raises  InvalidInput
-    """
-    if _CBOR in kind:
-        stream = BytesIO(body)
-        try:
-            value = cbor2.load(stream)
-        except (cbor2.CBORDecodeError, ValueError, RecursionError) as failure:
-            raise InvalidInput("parse CBOR error: the body is not CBOR") from failure
-        if stream.read(1):
-            raise InvalidInput("parse CBOR error: the body holds more than one value")
-        return _Checked(len(body), takes_bytes=takes_bytes).value(value)
-    is_json = _JSON in kind or not kind.strip()
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError as failure:
-        if is_json:
-            raise InvalidInput(f"parse JSON error: {failure.msg} at line {failure.lineno}") from None
-        value = None
-    if is_json or isinstance(value, dict):
-        return _Checked(len(body)).value(value)
-    try:
-        return body.decode()
-    except UnicodeDecodeError:
-        raise InvalidInput("parse body error: the text is not UTF-8") from None
-
-
-class _Checked:
-    """Copies a decoded value that JSON could carry too, and refuses any other.
-
-    CBOR has more types, and can refer to one value many times; so no more parts are taken than the body has bytes.
-    """
-
-    def __init__(self, most: int, *, takes_bytes: bool = False) -> None:
-        self._left = most
-        self._takes_bytes = takes_bytes
-
-    def value(self, value: Any, depth: int = 0) -> Any:
-        self._left -= 1
-        if self._left < 0:
-            raise InvalidInput("the body refers to one value too many times")
-        if depth > _MOST_NESTING:
-            raise InvalidInput(f"the body is nested more than {_MOST_NESTING} deep")
-        if value is None or isinstance(value, (str, bool)) or (isinstance(value, bytes) and self._takes_bytes):
-            return value
-        if isinstance(value, int) and -(2**63) <= value < 2**64:
-            return value
-        if isinstance(value, float) and math.isfinite(value):
-            return value
-        if isinstance(value, dict):
-            if not all(isinstance(name, str) for name in value):
-                raise InvalidInput("member names must be text")
-            return {name: self.value(item, depth + 1) for name, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self.value(item, depth + 1) for item in value]
-        raise InvalidInput(f"a value of type {type(value).__name__} like the body's has no place here")
-
-
-def parse(model: type[Input], payload: Any) -> Input:
+def parse(model: type[Input], payload: Any, form: str = "JSON") -> Input:
     """A payload as a typed input.
 
     raises  InvalidInput naming each member at fault
     """
     if not isinstance(payload, dict):
-        raise InvalidInput("parse JSON error: the body must be an object")
+        raise InvalidInput(f"parse {form} error: the body must be an object")
     try:
         return model.model_validate(payload)
     except ValidationError as failure:
         faults = failure.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidInput("parse JSON error: " + "; ".join(_fault(fault) for fault in faults[:8])) from None
+        raise InvalidInput(f"parse {form} error: " + "; ".join(_fault(fault) for fault in faults[:8])) from None
 
 
 def _fault(fault: Any) -> str:

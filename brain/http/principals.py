@@ -19,14 +19,15 @@ def principal_text(raw: bytes) -> str:
     return "-".join(letters[start : start + 5] for start in range(0, len(letters), 5))
 
 
-def parse_principal(value: str | bytes) -> str:
+def parse_principal(value: str | bytes, form: str = "JSON") -> str:
     """The written form, checked; raw bytes (as CBOR carries them) are taken too.
 
+    form    of the body it came in, for the words of a refusal
     raises  InvalidInput when the text is not the written form of any principal
     """
     if isinstance(value, bytes):
         if len(value) > _LONGEST:
-            raise InvalidInput("parse JSON error: user is no principal")
+            raise InvalidInput(f"parse {form} error: user is no principal")
         return principal_text(value)
     letters = value.replace("-", "").upper()
     try:
@@ -34,5 +35,5 @@ def parse_principal(value: str | bytes) -> str:
     except (binascii.Error, ValueError):
         decoded = b""
     if not 4 <= len(decoded) <= 4 + _LONGEST or principal_text(decoded[4:]) != value:
-        raise InvalidInput("parse JSON error: user is no principal")
+        raise InvalidInput(f"parse {form} error: user is no principal")
     return value

@@ -14,16 +14,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from brain.http.admission import Budget, too_many
+from brain.http.admission import a_model_place, expect_a_model_place
 from brain.http.auth import caller_of
-from brain.http.payload import accepted_type, read_input, write_result, write_value
+from brain.http.payload import Input, accepted_type, format_of, read_input, write_result, write_value
 from brain.http.principals import parse_principal
 from brain.service.brain import Brain
 from brain.service.failures import InvalidInput
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
 
 T = TypeVar("T")
-Handler = Callable[[Request], Awaitable[Response]]
+OfText = Callable[[str], Any]
 
 _CLIENT_LEFT = 499
 """Stands in no answer that anybody reads: the client is gone."""
@@ -41,15 +41,11 @@ async def _space(request: Request) -> str:
     return space_id
 
 
-def asks_a_model(handler: Handler) -> Handler:
-    """Let the handler in only while the model budget has a place; 429 at once otherwise."""
-
-    async def admitted(request: Request) -> Response:
-        budget: Budget = request.app.state.model_budget
-        with budget.place() as has_place:
-            return await handler(request) if has_place else too_many(429)
-
-    return admitted
+async def _asked_of_a_model(request: Request, model: type[Input], of_text: OfText | None = None) -> tuple[str, Input]:
+    """The Space and the input of a request that will need a place for a model, which it does not hold yet."""
+    expect_a_model_place(request)
+    space_id = await _space(request)
+    return space_id, await read_input(request, model, of_text=of_text)
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
@@ -76,13 +72,14 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
 
 async def post_create_space(request: Request) -> Response:
     asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
-    return write_result(request, await _brain(request).create_space(asked, parse_principal(asked.user)))
+    owner = parse_principal(asked.user, format_of(request))
+    return write_result(request, await _brain(request).create_space(asked, owner))
 
 
 async def post_formation(request: Request) -> Response:
-    space_id = await _space(request)
-    asked = await read_input(request, FormationInput, of_text=_as_message)
-    output = await _brain(request).submit_formation(space_id, asked, caller_of(request))
+    space_id, asked = await _asked_of_a_model(request, FormationInput, _as_message)
+    with a_model_place(request):
+        output = await _brain(request).submit_formation(space_id, asked, caller_of(request))
     if accepted_type(request) == "text/markdown":
         return write_value(request, output, markdown=output["content"] or None)
     return write_result(request, output)
@@ -93,18 +90,18 @@ def _as_message(text: str) -> dict[str, Any]:
 
 
 async def post_recall(request: Request) -> Response:
-    space_id = await _space(request)
-    asked = await read_input(request, RecallInput, of_text=_as_question)
-    output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
+    space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
+    with a_model_place(request):
+        output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
     if output is None:
         return Response(status_code=_CLIENT_LEFT)
     return write_result(request, output, markdown=output["content"])
 
 
 async def post_recall_structured(request: Request) -> Response:
-    space_id = await _space(request)
-    asked = await read_input(request, RecallInput, of_text=_as_question)
-    output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
+    space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
+    with a_model_place(request):
+        output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
     if output is None:
         return Response(status_code=_CLIENT_LEFT)
     return write_result(request, output, markdown=output["answer"])
@@ -115,9 +112,10 @@ def _as_question(text: str) -> dict[str, Any]:
 
 
 async def post_maintenance(request: Request) -> Response:
-    space_id = await _space(request)
-    asked = await read_input(request, MaintenanceInput)
-    return write_result(request, await _brain(request).start_maintenance(space_id, asked, caller_of(request)))
+    space_id, asked = await _asked_of_a_model(request, MaintenanceInput)
+    with a_model_place(request):
+        output = await _brain(request).start_maintenance(space_id, asked, caller_of(request))
+    return write_result(request, output)
 
 
 async def post_probe(request: Request) -> Response:
@@ -129,7 +127,8 @@ async def post_probe(request: Request) -> Response:
 async def post_execute_kip_readonly(request: Request) -> Response:
     space_id = await _space(request)
     asked = await read_input(request, KipInput, of_text=_as_command)
-    return write_value(request, await _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
+    answer = await while_connected(request, _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
+    return Response(status_code=_CLIENT_LEFT) if answer is None else write_value(request, answer)
 
 
 def _as_command(text: str) -> dict[str, Any]:
@@ -203,10 +202,10 @@ def _conversation_id(request: Request) -> int:
 
 ROUTES = [
     Route("/admin/create_space", post_create_space, methods=["POST"]),
-    Route("/v1/{space_id}/formation", asks_a_model(post_formation), methods=["POST"]),
-    Route("/v1/{space_id}/recall", asks_a_model(post_recall), methods=["POST"]),
-    Route("/v1/{space_id}/recall_structured", asks_a_model(post_recall_structured), methods=["POST"]),
-    Route("/v1/{space_id}/maintenance", asks_a_model(post_maintenance), methods=["POST"]),
+    Route("/v1/{space_id}/formation", post_formation, methods=["POST"]),
+    Route("/v1/{space_id}/recall", post_recall, methods=["POST"]),
+    Route("/v1/{space_id}/recall_structured", post_recall_structured, methods=["POST"]),
+    Route("/v1/{space_id}/maintenance", post_maintenance, methods=["POST"]),
     Route("/v1/{space_id}/probe", post_probe, methods=["POST"]),
     Route("/v1/{space_id}/execute_kip_readonly", post_execute_kip_readonly, methods=["POST"]),
     Route("/v1/{space_id}/info", get_space_info, methods=["GET"]),

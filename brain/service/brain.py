@@ -19,6 +19,7 @@ from brain.service.conversations import COLLECTIONS, usage_to_wire
 from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
 from brain.service.probe import probe
+from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
 from brain.service.recalls import RecallRun
 from brain.service.spaces import OpenSpace, Spaces, record_of
@@ -34,8 +35,7 @@ Recall = Callable[[Place, RecallJob], Awaitable[RecallResult]]
 DESCRIPTION = "A memory service for AI agents: attributed, dated, evidence-backed claims, answered with citations."
 
 _THREADS = 16
-_QUERY_THREADS = 8
-"""Callers' own KIP may run long; it must not take the threads that accept and answer everything else."""
+"""Threads that accept and answer; callers' own KIP, which may run long, has others."""
 
 _STOPPING = "the service is stopping; send the same request again"
 
@@ -80,7 +80,7 @@ class Brain:
         self._clock = clock
         self._wake = wake
         self._threads = anyio.CapacityLimiter(_THREADS)
-        self._query_threads = anyio.CapacityLimiter(_QUERY_THREADS)
+        self._queries = Queries(settings.kip_timeout_ms)
         self._recalls: set[anyio.CancelScope] = set()
         self._is_stopping = False
 
@@ -259,12 +259,14 @@ class Brain:
 
     async def execute_kip_readonly(self, space_id: str, asked: KipInput, caller: Caller) -> dict[str, Any]:
         """Run KQL and META for a bounded time; what parses to a write is refused inside the answer."""
-        envelope = asked.envelope()
+        request = asked.envelope(deadline_ms=self._settings.kip_timeout_ms)
 
-        def execute(space: OpenSpace) -> dict[str, Any]:
-            return space.engine.execute(envelope, caller.reader()).response
+        def ask(deadline_ms: int) -> dict[str, Any]:
+            envelope = request | {"options": request["options"] | {"deadline_ms": deadline_ms}}
+            with self._spaces.use(space_id) as space:
+                return space.engine.execute(envelope, caller.reader()).response
 
-        return await self._in_space(space_id, execute, limiter=self._query_threads)
+        return await self._queries.answer(ask)
 
     # --- conversations ------------------------------------------------------------------------------------------------
 
@@ -307,16 +309,14 @@ class Brain:
 
     # --- how ----------------------------------------------------------------------------------------------------------
 
-    async def _in_space(
-        self, space_id: str, work: Callable[[OpenSpace], T], *, limiter: anyio.CapacityLimiter | None = None
-    ) -> T:
+    async def _in_space(self, space_id: str, work: Callable[[OpenSpace], T]) -> T:
         """Work on a Space in a thread, which holds it open meanwhile."""
 
         def run() -> T:
             with self._spaces.use(space_id) as space:
                 return work(space)
 
-        return await run_sync(run, limiter=limiter or self._threads)
+        return await self._in_thread(run)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await run_sync(work, limiter=self._threads)

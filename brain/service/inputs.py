@@ -29,7 +29,6 @@ _RFC3339 = re.compile(
 )
 _MAX_MESSAGES = 256
 _MAX_EPOCH_MS = 253_402_300_799_999  # the last millisecond of the year 9999
-_KIP_DEADLINE_MS = 15_000
 
 _Short = Annotated[StrictStr, Field(max_length=256)]
 """A name, key or label: it becomes part of what agents read, and of the graph."""
@@ -194,8 +193,8 @@ class KipInput(BaseModel):
     parameters: dict[str, Any] | None = None
     dry_run: StrictBool | None = None
 
-    def envelope(self) -> dict[str, Any]:
-        """The KIP request envelope this stands for (§71).
+    def envelope(self, *, deadline_ms: int) -> dict[str, Any]:
+        """The KIP request envelope this stands for (§71), to be answered within so many milliseconds.
 
         raises  InvalidInput when it holds both a command and operations, or neither
         """
@@ -214,7 +213,7 @@ class KipInput(BaseModel):
         }
         given: Mapping[str, Any] = {"execution": self.execution, "read": self.read, "parameters": self.parameters}
         wire.update({name: value for name, value in given.items() if value is not None})
-        wire["options"] = {"deadline_ms": _KIP_DEADLINE_MS}
+        wire["options"] = {"deadline_ms": deadline_ms}
         if self.dry_run is not None:
             wire["options"]["dry_run"] = self.dry_run
         return wire

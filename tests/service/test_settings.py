@@ -28,6 +28,7 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "work_queue": ("embedded", "embedded", "embedded", "embedded"),
     "log_level": ("debug", "warning", "error", "error"),
     "space_packages": ("general", "", "everyday,general", ("everyday", "general")),
+    "http_allowed_hosts": ("a.test", "", "b.test,c.test", ("b.test", "c.test")),
     "cors_origins": ("*", "", "https://a.test, https://b.test", ("https://a.test", "https://b.test")),
     "model_api_key": ("k1", "k2", "k3", "k3"),
     "model_family": ("openai", "google", "xai", "xai"),

@@ -1,0 +1,125 @@
+"""Connections: what a client may take its time with, how many there are, and what is said to a request that is no HTTP.
+
+A place of the admission budgets is only ever held by a request; these bounds are for what comes before and after one: a
+client that never ends its headers, stays silent, or does not take its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+import uuid
+from collections.abc import Iterable
+from typing import Any, cast
+
+import h11
+import orjson
+import structlog
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+log = structlog.get_logger(__name__)
+
+HEADER_LIMIT_BYTES = 32 * 1024
+"""Longest request line and headers together."""
+
+_LEAST_SENT = 64 * 1024
+"""Bytes of an answer that a client has to take within the time limit, or all that is left of it."""
+
+_FEWEST = 256
+_FILES_FOR_THE_REST = 0.75
+
+
+class Connection(H11Protocol):
+    """One HTTP/1.1 connection; `bounded` gives it its limits."""
+
+    timeout_s: float
+    most: int
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._waits_since = self._sent_at = self.loop.time()
+        self._unsent = 0
+        if len(self.connections) > self.most:
+            self._make_room()
+
+    def on_response_complete(self) -> None:
+        self._waits_since = self.loop.time()
+        super().on_response_complete()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is no request at work: it is the client's turn."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether the client has taken longer than it may, with its headers or with the answer."""
+        unsent = self.transport.get_write_buffer_size()
+        if unsent == 0 or unsent > self._unsent or self._unsent - unsent >= _LEAST_SENT:
+            self._unsent, self._sent_at = unsent, now
+        if unsent:
+            return now - self._sent_at > self.timeout_s
+        return self.is_waiting and now - self._waits_since > self.timeout_s
+
+    def cut(self) -> None:
+        """End it without another word; whatever was under way for it sees a client that left."""
+        self.connections.discard(self)
+        self.transport.abort()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no HTTP/1.1 request: say so as every other error is said, and close."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.cut()  # an answer is on its way or was given; there is no room for another
+            return
+        # This is called while the parser's error is handled, and only that knows which status fits.
+        fault = sys.exc_info()[1]
+        status = fault.error_status_hint if isinstance(fault, h11.RemoteProtocolError) else 400
+        if status == 431:
+            msg = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
+        request_id = uuid.uuid4().hex
+        log.info("invalid_request", status=status, request_id=request_id)
+        body = orjson.dumps({"error": {"message": msg}})
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"x-request-id", request_id.encode()),
+            (b"connection", b"close"),
+        ]
+        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _make_room(self) -> None:
+        """One connection too many: the one that has kept silent longest goes, or this one when all others are busy."""
+        others = (other for other in self.connections if isinstance(other, Connection) and other is not self)
+        silent = min(
+            (other for other in others if other.is_waiting), key=lambda other: other._waits_since, default=self
+        )
+        silent.cut()
+
+
+def bounded(*, timeout_ms: int, requests: int) -> type[asyncio.Protocol]:
+    """The protocol for connections of a server that takes so many requests at a time.
+
+    Twice as many connections may be open, as far as the process may have files: the other half waits for its next
+    request, or for the answer that it is too many.
+    """
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = max(2 * requests, _FEWEST)
+    limits = {"timeout_s": timeout_ms / 1000, "most": min(most, int(files * _FILES_FOR_THE_REST))}
+    return cast("type[asyncio.Protocol]", type("BoundedConnection", (Connection,), limits))
+
+
+def cut_overdue(connections: Iterable[Any], now: float) -> None:
+    """End every connection whose client has taken too long."""
+    for connection in list(connections):
+        if isinstance(connection, Connection) and connection.is_overdue(now):
+            log.info("connection_cut", waiting=connection.is_waiting)
+            connection.cut()
+
+
+def raise_file_limit() -> None:
+    """Let the process have as many files as it may: each connection is one, and each open Space some."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
