@@ -104,7 +104,7 @@ def _optional(step: Optional, batches: Iterator[Batch], frame: Frame) -> Iterato
     for batch in batches:
         matched: set[int] = set()
         seeds = _marked(batch)
-        for found in extend_block(step.block, seeds, frame):
+        for found in _settled(extend_block(step.block, seeds, frame), frame):
             frame.graph.check_deadline()
             matched.update(_mark(row) for row in found)
             yield [row[:-1] for row in found]
