@@ -1,20 +1,18 @@
 """Messages as Evidence: captured by the host from what was received, bound as `:msg1` … `:msg16`, never retyped.
 
-The Evidence of a message is named by its conversation and place, so that every transaction of a pass, and every run of
-it, mints the same element once.
+The Evidence of a message is named by its conversation and its place there, so that every transaction of a pass, and
+every run of it, mints the same element once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.jobs import FormationJob, Said
 from brain.agents.speakers import Cast
-from brain.gate.facts import Captured
-
-WINDOW = 16
-"""The newest messages of an input that can be cited."""
+from brain.gate.facts import Captured, Speaker
 
 _CLASSES = {
     "assistant": "agent_statement",
@@ -24,29 +22,47 @@ _CLASSES = {
 }
 
 
-def first_bound(job: FormationJob) -> int:
-    """The place of the message bound as `:msg1`; those before it are context only."""
-    return max(0, len(job.messages) - WINDOW)
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message of a pass.
+
+    place   in its conversation, from 1
+    number  the N of `:msgN`; None for a message that is context only
+    """
+
+    place: int
+    number: int | None
+    said: Said
+    speaker: Speaker
+
+
+def heard(job: FormationJob, cast: Cast) -> tuple[Heard, ...]:
+    """What a pass is shown, in order: a few messages before those it may cite, and these."""
+    first = job.citable.first
+    return tuple(
+        Heard(at + 1, at - first + 1 if at >= first else None, job.messages[at], cast.of[at])
+        for at in range(job.shown.first, job.shown.end)
+    )
 
 
 def captured(job: FormationJob, cast: Cast) -> tuple[Captured, ...]:
     """The citable messages of a job, in order."""
-    start = first_bound(job)
     return tuple(
         Captured(
-            binding=f"msg{number}",
-            client_key=f"conversation:{job.conversation}:message:{start + number}",
-            speaker=cast.of[start + number - 1],
-            observed_at=said.observed_at,
-            text=said.content,
+            binding=f"msg{one.number}",
+            client_key=f"conversation:{job.conversation}:message:{one.place}",
+            speaker=one.speaker,
+            observed_at=one.said.observed_at,
+            text=one.said.content,
         )
-        for number, said in enumerate(job.messages[start:], start=1)
+        for one in heard(job, cast)
+        if one.number is not None
     )
 
 
 def ingest_block(job: FormationJob, messages: Sequence[Captured]) -> dict[str, Any]:
     """The ingestion context of a write request (§71.1). Every speaker must be stored by now."""
-    said = job.messages[first_bound(job) :]
+    said = job.messages[job.citable.first : job.citable.end]
     return {"evidence": [_entry(message, one) for message, one in zip(messages, said, strict=True)]}
 
 

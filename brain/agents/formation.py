@@ -14,12 +14,12 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
-from brain.agents.capture import captured, first_bound, ingest_block
+from brain.agents.capture import captured, heard, ingest_block
 from brain.agents.door import Door, WriteContext
 from brain.agents.dossier import MAX_ENTRIES, build_entries, find_named, read_claims, read_commitments, read_entities
 from brain.agents.execute import ExecuteKip
 from brain.agents.hostwrites import HostWriteFailed, HostWrites
-from brain.agents.jobs import FormationJob, Place, RunResult
+from brain.agents.jobs import WINDOW, FormationJob, Place, RunResult
 from brain.agents.loop import Budget, LoopEnd, run_loop
 from brain.agents.memory import SpaceMemory
 from brain.agents.model import Usage
@@ -40,7 +40,6 @@ from brain.kip.context import Review, WriteSet
 from brain.store.base import LeaseLost, Transaction
 from brain.times import Timestamp, milliseconds, timestamp
 
-BUDGET = Budget(rounds=200, total_ms=30 * 60_000)
 REVIEW_FROM_TOKENS = 10_000
 """Estimated tokens of input from which a pass gets its one self-review (BR-FORM-026)."""
 
@@ -50,7 +49,7 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 async def form(place: Place, job: FormationJob) -> RunResult:
-    """Form one input. Every way it can end is a RunResult, but for a lost lease.
+    """Do one pass over an input. Every way it can end is a RunResult, but for a lost lease.
 
     raises  LeaseLost when another worker has taken the Space over; nothing was committed since
     """
@@ -67,7 +66,7 @@ async def form(place: Place, job: FormationJob) -> RunResult:
         system=prompt.text,
         user=user,
         tools=formation.tools,
-        budget=BUDGET,
+        budget=Budget(rounds=job.max_rounds, total_ms=job.timeout_ms),
         task=turn,
         transcript=place.transcript,
         follow_up=review_text() if is_long else None,
@@ -112,14 +111,14 @@ class _Pass:
         self.prompt: Prompt = system_prompt("formation", vocabulary)
         self._door = Door(
             engine=place.engine,
-            origin=f"formation:{job.conversation}",
+            origin=_origin(job),
             read_session=reading.session,
             before_write=self._before_write,
             after_define=self._host.review_symbol,
             raise_if_lost=self._guard.raise_if_lost,
             bindings={"now": self._now, "self": {"id": place.self_id}},
             reserved=frozenset(
-                f"{name}{number}" for name in ("at", "msg", "speaker") for number in range(1, len(job.messages) + 1)
+                f"{name}{number}" for name in ("at", "msg", "speaker") for number in range(1, WINDOW + 1)
             ),
         )
         self._remember = Remember(self._door, self._ground)
@@ -142,12 +141,12 @@ class _Pass:
     def _turn(self, vocabulary: Vocabulary) -> FormationTurn:
         job, cast = self._job, self._cast
         speakers = list({_key(speaker): _ref(speaker) for speaker in cast.everybody}.values())
-        texts = [said.content[:_MESSAGE_CHARACTERS] for said in job.messages]
+        texts = [one.said.content[:_MESSAGE_CHARACTERS] for one in heard(job, cast)]
         named = find_named([*texts, *(ref.name for ref in speakers), job.topic or ""], self._reading)
         stored = list(read_entities((ref.id for ref in speakers if ref.id), self._reading).values())
         entities = list({entity.id: entity for entity in (*stored, *named.mentioned)}.values())[:MAX_ENTRIES]
         claims = read_claims(entities, self._now, self._reading)
-        entries, cut = fitted(build_entries(speakers, stored, named, claims, vocabulary))
+        entries, cut = fitted(build_entries(speakers, stored, named, claims))
         commitments = read_commitments(stored, self._reading)
         return FormationTurn(
             conversation=job.conversation,
@@ -161,27 +160,28 @@ class _Pass:
             source=job.source,
             now=self._now,
             cut=cut,
+            part=(job.citable.first + 1, job.citable.end, len(job.messages)),
         )
 
     def _counterparty(self) -> Ref | None:
         return _ref(self._cast.counterparty) if self._cast.counterparty else None
 
     def _lines(self) -> tuple[Line, ...]:
-        start = first_bound(self._job)
-        most = min(_MESSAGE_CHARACTERS, _INPUT_CHARACTERS // max(1, len(self._job.messages)))
+        told = heard(self._job, self._cast)
+        most = min(_MESSAGE_CHARACTERS, _INPUT_CHARACTERS // max(1, len(told)))
         lines = []
-        for index, (said, speaker) in enumerate(zip(self._job.messages, self._cast.of, strict=True)):
-            weekday, clock = spoken_time(said.observed_at)
+        for one in told:
+            weekday, clock = spoken_time(one.said.observed_at)
             lines.append(
                 Line(
-                    number=index - start + 1 if index >= start else None,
-                    role=said.role,
-                    speaker=_ref(speaker),
-                    is_agent=said.role != "user",
-                    observed_at=said.observed_at,
+                    number=one.number,
+                    role=one.said.role,
+                    speaker=_ref(one.speaker),
+                    is_agent=one.said.role != "user",
+                    observed_at=one.said.observed_at,
                     weekday=weekday,
                     clock=clock,
-                    text=clean(said.content, most),
+                    text=clean(one.said.content, most),
                 )
             )
         return tuple(lines)
@@ -246,6 +246,12 @@ class _Pass:
             ids=tuple(self._door.ids),
             prompt_digest=self.prompt.digest,
         )
+
+
+def _origin(job: FormationJob) -> str:
+    """Prefix of client keys: the same in every run of a pass, and another one in each pass of an input."""
+    first = job.citable.first if job.window else 0
+    return f"formation:{job.conversation}:{first}" if first else f"formation:{job.conversation}"
 
 
 def _failed(place: Place, reason: str) -> RunResult:

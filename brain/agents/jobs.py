@@ -18,6 +18,10 @@ Attribution = Literal["speaker", "named", "open"]
 """Whom a Formation claim may name as its actor (BR-GATE-032)."""
 
 
+FORMATION_ROUNDS, FORMATION_MS = 200, 30 * 60_000
+"""What forming one input may take, over all its passes (BR-FORM-028)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """The Space an agent works in.
@@ -54,11 +58,38 @@ class Said:
     observed_at: Timestamp
 
 
+WINDOW = 16
+"""The most messages one pass may cite."""
+
+CONTEXT = 8
+"""The most messages before them that it is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The messages a pass may cite: `messages[first:end]`. Those before them were read by the pass before."""
+
+    first: int
+    end: int
+
+
+def windows_of(messages: int) -> tuple[Window, ...]:
+    """The passes of an input with so many messages, in order.
+
+    The last has the newest sixteen (BR-FORM-012), each before it the sixteen before, the first what is left.
+    """
+    ends = range(messages, 0, -WINDOW)
+    return tuple(Window(max(0, end - WINDOW), end) for end in reversed(ends))
+
+
 @dataclass(frozen=True, slots=True)
 class FormationJob:
-    """One accepted input.
+    """One pass over an accepted input; a long input takes several, one for each of its windows.
 
     conversation  its id; Evidence identity hangs on it, so that a second run mints nothing twice
+    messages      all of the input that are not blank
+    window        those this pass may cite; None for the newest sixteen
+    max_rounds    model calls at most, within timeout_ms
     commit_review called inside every write transaction of the pass (after the gate): checks the lease's fencing token
                   and notes what was committed with the conversation
     """
@@ -71,6 +102,19 @@ class FormationJob:
     topic: str | None
     accepted_at: Timestamp
     commit_review: Review
+    window: Window | None = None
+    max_rounds: int = FORMATION_ROUNDS
+    timeout_ms: int = FORMATION_MS
+
+    @property
+    def citable(self) -> Window:
+        """The messages this pass may cite."""
+        return self.window or (windows_of(len(self.messages)) or (Window(0, 0),))[-1]
+
+    @property
+    def shown(self) -> Window:
+        """The messages this pass is shown."""
+        return Window(max(0, self.citable.first - CONTEXT), self.citable.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from brain.agents.dossier import Entity, entity_of
-from brain.agents.jobs import FormationJob, Said
+from brain.agents.jobs import FormationJob, Said, Window
 from brain.agents.reading import Reading
 from brain.agents.texts import one_line
 from brain.gate.facts import PERSON, Speaker
@@ -28,22 +28,25 @@ _TAKEN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
 class Cast:
     """The speakers of a conversation.
 
-    of           one Speaker per message, in order
+    of           one Speaker per message, in order, settled over the whole conversation
+    shown        the messages the pass is shown; speakers of later ones have not spoken yet
     stored       those memory holds already, as read
     counterparty the person the caller named, None when it named nobody
     doubtful     speakers whose name fits several known people, with those people's ids
     """
 
     of: tuple[Speaker, ...]
+    shown: Window
     stored: Mapping[ElementId, Entity]
     counterparty: Speaker | None
     doubtful: Mapping[str, tuple[ElementId, ...]]
 
     @property
     def everybody(self) -> tuple[Speaker, ...]:
-        """Each speaker once, and the counterparty."""
+        """Each speaker of the pass once, and the counterparty."""
         others = (self.counterparty,) if self.counterparty else ()
-        return tuple({speaker.key or speaker.id or "": speaker for speaker in (*self.of, *others)}.values())
+        present = self.of[self.shown.first : self.shown.end]
+        return tuple({speaker.key or speaker.id or "": speaker for speaker in (*present, *others)}.values())
 
     @property
     def to_store(self) -> tuple[Speaker, ...]:
@@ -92,7 +95,7 @@ class _Casting:
                 speakers.append(agent or self._unnamed("agent"))
         if counterparty is not None:  # a message may have told the name of a counterparty known by key alone
             counterparty = next((s for s in speakers if s.key == counterparty.key), counterparty)
-        return Cast(tuple(speakers), self._stored, counterparty, self._doubtful)
+        return Cast(tuple(speakers), job.shown, self._stored, counterparty, self._doubtful)
 
     def _keyed(self, text: str) -> Speaker:
         """The Person of a key a caller gave."""
@@ -130,8 +133,10 @@ class _Casting:
         key = key_for(name)
         if people:
             key = f"{key}:conversation-{self._job.conversation}"
-            self._doubtful[key] = tuple(entity.id for entity in people)
-            return Speaker(None, key, name)
+            kept_apart = next((entity.id for entity in people if entity.key == key), None)
+            if kept_apart is None or self._job.citable.first == 0:  # else an earlier pass has asked for the review
+                self._doubtful[key] = tuple(entity.id for entity in people if entity.key != key)
+            return Speaker(kept_apart, key, name)
         taken = [key]
         while self._reading.ask(_TAKEN, type=PERSON, key=key):
             key = key_for(name, taken)

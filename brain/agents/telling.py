@@ -32,12 +32,18 @@ def formation_text(turn: FormationTurn) -> str:
     stated = (("topic", turn.topic), ("source", turn.source))
     context += [f"- {name}: {one_line(text, _VALUE)}" for name, text in stated if text]
     parts = [
-        f"Conversation {turn.conversation}. This Brain is {turn.self_id}. It is now {turn.now}.",
+        f"Conversation {turn.conversation}{_part(turn)}. This Brain is {turn.self_id}. It is now {turn.now}.",
         block("context", context),
         block("known", entry_lines(turn.dossier) + commitment_lines(turn.commitments) + _cut(turn.cut)),
         block("messages", [message_line(line) for line in turn.lines]),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _part(turn: FormationTurn) -> str:
+    """Which of a long input's messages this pass is about."""
+    first, last, of_all = turn.part or (1, 0, 0)
+    return f", messages {first} to {last} of {of_all}" if last - first + 1 < of_all else ""
 
 
 def recall_text(turn: RecallTurn) -> str:
@@ -102,6 +108,8 @@ def _claim(claim: KnownClaim, entry: DossierEntry) -> str:
         said = f"{_ref(claim.subject)} {claim.predicate} this"
     bounds = (("since", claim.since_text), ("until", claim.until_text))
     when = " ".join([claim.standing, *(f"{word} {text}" for word, text in bounds if text)])
+    if claim.until and not claim.until_text:
+        when += f", over by {claim.until[:10]}"
     source = f"said {claim.said_at[:10]}" if claim.said_at else "said some time"
     by = f" by {_name(claim.by.name)}" if claim.by else ""
     against = f", denied by {', '.join(_name(ref.name) for ref in claim.against)}" if claim.against else ""

@@ -50,9 +50,10 @@ class KnownClaim:
     said_at       when it was said: the observation time of its source
     by            who claims it; None when the record names nobody
     since_text, until_text  the two times as a person would say them, to the precision known (`2024-03`); empty where
-                  nothing is known
+                  nothing is known, or only that it was before somebody spoke: such an `until` is that instant
     against       people who say it is not so
     assertion_id  the Assertion that carries it (the newest, when several people say the same)
+    rests_on      other Assertions that what is told here rests on: who says it is not so, what ended it
     """
 
     subject: Ref
@@ -68,6 +69,7 @@ class KnownClaim:
     since_text: str = ""
     until_text: str = ""
     against: tuple[Ref, ...] = ()
+    rests_on: tuple[ElementId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,8 @@ class Line:
 class FormationTurn:
     """The user turn of a Formation pass.
 
-    cut  what was left out of the dossier for room, in words; empty when nothing was
+    cut   what was left out of the dossier for room, in words; empty when nothing was
+    part  the first and the last citable message within the whole input, and how many that has
     """
 
     conversation: int
@@ -197,6 +200,7 @@ class FormationTurn:
     source: str | None
     now: Timestamp
     cut: tuple[str, ...] = ()
+    part: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
