@@ -8,6 +8,7 @@ from typing import Any
 from brain import errors
 from brain.kip import commit
 from brain.kip.context import Answer, OperationTrace, WriteSet
+from brain.kip.governance.access import Access
 from brain.kip.operate import Done, Operator, Undo, ledger_of, named, outcome_of, replayed, skipped
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
@@ -19,9 +20,10 @@ def all_or_none(operator: Operator, prepared: Sequence[Prepared]) -> list[Done]:
     batch = Batch(operator, prepared)
     try:
         with operator.transaction() as tx:
-            kept = batch.keeper.recall(tx)
+            access = operator.access(tx)
+            kept = batch.keeper.recall(tx, access.session)
             if kept is None:
-                batch.run(tx)
+                batch.run(tx, access)
     except Undo:
         return batch.done
     except Exception as error:  # noqa: BLE001 - whatever it was, every operation has a result
@@ -44,18 +46,18 @@ class Batch:
         self.done: list[Done] = []
         self.sealed: dict[str, Any] | None = None
 
-    def run(self, tx: Transaction) -> None:
+    def run(self, tx: Transaction, access: Access) -> None:
         """Run them all and record the commit; a dry run leaves by Undo."""
         operator = self.operator
         dry_run = operator.request.dry_run
         environment = operator.environment(tx)
         operator.check_preconditions(tx.seq, environment)
-        run = operator.run(self.prepared[0], tx, environment)
+        run = operator.run(self.prepared[0], environment, access)
         ledger = ledger_of(run, tx)
         total, answers = WriteSet(), list[Answer]()
         for entry in self.prepared:
             operator.require_runnable(entry)
-            run = operator.run(entry, tx, environment)
+            run = operator.run(entry, environment, operator.access(tx))
             if entry.language != "KML":
                 self.done.append(operator.answered(entry, run, operator.engine.answer(entry.statement, run)))
                 continue
@@ -65,6 +67,7 @@ class Batch:
             total.controls |= write_set.controls
             answers.append(answer)
             self.done.append(operator.written(entry, run, answer, write_set, ledger, receipt=None))
+        operator.revalidate(access, ledger)
         total.changes = commit.overall_changes(tx, run, ledger)
         digest = self.keeper.request_digest
         receipt = commit.finish(tx, run, ledger, answers, total, request_digest=digest, dry_run=dry_run)

@@ -17,6 +17,8 @@ from brain.times import Seq, Timestamp
 
 if TYPE_CHECKING:
     from brain.kip.ast import Statement
+    from brain.kip.governance.authority import Authority
+    from brain.kip.governance.sight import Sight
     from brain.kip.schema import Environment
     from brain.store.embedding import Embedder, EmbeddingFailure
 
@@ -80,6 +82,14 @@ class Session:
                     `kip:memory-default` for the memory routes
     admit, review   the write gate, when one stands before this caller
     readonly        the read-only door: any write is `ReadonlyViolation`
+    delegation      the delegation the principal acts under, when its door says so (§28.5)
+
+    Governance fills in the rest when an operation begins; `permissions` and `actors` are then what is really held:
+
+    authority          decides element by element, where the permissions alone do not say it; None where they do
+    bindings           the ActorBindings of the principal by their ids
+    reserved           actors only the principals bound to them speak as
+    delegation_digest  of the chain acted under
     """
 
     principal_id: str
@@ -90,6 +100,11 @@ class Session:
     readonly: bool = False
     admit: Admit | None = None
     review: Review | None = None
+    delegation: str | None = None
+    authority: Authority | None = None
+    bindings: tuple[tuple[str, frozenset[ElementId]], ...] = ()
+    reserved: frozenset[ElementId] = frozenset()
+    delegation_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +137,9 @@ class Run:
     purpose, risk  of the request's context, shown in a projection's basis
     embedder     what a search by likeness compares with; None where none is offered
     vectors      of the words searched for, as far as they were embedded before the snapshot was opened
+    sight        what is hidden from the caller; the snapshot shows none of it. None when nothing is
+    weighed      the Space as belief may be worked out for this caller; None for the snapshot itself
+    quarantined  elements that no search finds
     """
 
     snapshot: Snapshot
@@ -138,6 +156,9 @@ class Run:
     risk: str | None = None
     embedder: Embedder | None = None
     vectors: Mapping[str, list[float] | EmbeddingFailure] = field(default_factory=dict)
+    sight: Sight | None = None
+    weighed: Snapshot | None = None
+    quarantined: frozenset[ElementId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

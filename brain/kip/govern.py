@@ -68,7 +68,8 @@ def preset_session(
 
 def authorization_view(session: Session) -> str:
     """An opaque name of what a session may see and do: equal for equal authority, else different (§27.1, §36.1)."""
-    held = digest([session.principal_id, sorted(session.permissions), sorted(session.actors)])
+    made_of = [session.principal_id, sorted(session.permissions), sorted(session.actors)]
+    held = digest(made_of if session.authority is None else [*made_of, session.authority.digest])
     return f"view:{held.removeprefix('sha256:')[:32]}"
 
 
@@ -77,7 +78,10 @@ def permit(session: Session, permission: str, element: Element | None = None) ->
 
     element  the element the action falls on, where there is one
     """
-    if permission not in session.permissions:
+    allowed = permission in session.permissions
+    if allowed and element is not None and session.authority is not None:
+        allowed = session.authority.may(permission, element.body)
+    if not allowed:
         raise errors.NotAuthorized(
             f"This needs the permission {permission}, which {session.principal_id} does not hold.",
             details={"permission": permission} | ({"element": element.id} if element else {}),
@@ -87,12 +91,12 @@ def permit(session: Session, permission: str, element: Element | None = None) ->
 def assertion_permission(session: Session, actor: ElementId, self_identity: ElementId | None) -> str:
     """The permission a claim of `actor` needs from this session (§28.4).
 
-    A bound actor needs `assert`, any other `record_attributed_assertion`; the Space's self is reserved for the
-    principals bound to it, so that speaking as it without the binding needs `assert_as_actor`.
+    A bound actor needs `assert`, any other `record_attributed_assertion`; the Space's self, and whom the policy names,
+    are reserved for the principals bound to them: speaking as one without the binding needs `assert_as_actor`.
     """
     if actor in session.actors:
         return "assert"
-    if actor != self_identity:
+    if actor != self_identity and actor not in session.reserved:
         return "record_attributed_assertion"
     if "assert_as_actor" not in session.permissions:
         raise errors.ActorBindingRequired(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from brain.ids import digest
 from brain.kip import ast, commit, respond
 from brain.kip.context import Answer, OperationTrace, Run, Session, WriteSet
 from brain.kip.envelope import Request
+from brain.kip.governance.access import Access, access_of, revalidate
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
@@ -79,10 +80,11 @@ class Operator:
     def read(self, prepared: Prepared, seq: Seq | None) -> Done:
         """An operation that reads, at a sequence or at the head."""
         vectors = embed_ahead(prepared.statement, prepared.operation.parameters, self.engine.embedder)
-        with self.engine.space.snapshot(seq, timeout_ms=self._remaining_ms()) as snapshot:
+        opened = self.engine.space.snapshot(seq, timeout_ms=self._remaining_ms())
+        with opened as snapshot, self._head(seq, snapshot) as head:
             environment = self.environment(snapshot)
-            self.check_preconditions(self.engine.space.head() if seq is not None else snapshot.seq, environment)
-            run = replace(self.run(prepared, snapshot, environment), vectors=vectors)
+            self.check_preconditions(head.seq, environment)
+            run = replace(self.run(prepared, environment, self.access(snapshot, head)), vectors=vectors)
             answer = self.engine.answer(prepared.statement, run)
         return self.answered(prepared, run, answer)
 
@@ -90,7 +92,7 @@ class Operator:
         """PREVIEW KML: the text runs in a transaction of which nothing is kept (§69.3)."""
         try:
             with self.transaction() as tx:
-                run = self.run(prepared, tx, self.environment(tx))
+                run = self.run(prepared, self.environment(tx), self.access(tx))
                 answer = self.engine.preview(statement, run, tx)
                 raise Undo
         except Undo:
@@ -102,14 +104,16 @@ class Operator:
         receipt: dict[str, Any] = {"status": "pending"}
         try:
             with self.transaction() as tx:
-                kept = keeper.recall(tx)
+                access = self.access(tx)
+                kept = keeper.recall(tx, access.session)
                 if kept is not None:
                     return self._replayed(prepared, kept)
                 environment = self.environment(tx)
                 self.check_preconditions(tx.seq, environment)
-                run = self.run(prepared, tx, environment)
+                run = self.run(prepared, environment, access)
                 ledger = ledger_of(run, tx)
                 answer, write_set = self.statement(prepared, run, tx, ledger, self.request.ingest)
+                self.revalidate(access, ledger)
                 if not self.request.dry_run:
                     commit.apply(write_set, tx, ledger)
                 sealed = commit.finish(
@@ -182,22 +186,38 @@ class Operator:
         self.environment_version = environment.version
         return environment
 
-    def run(self, prepared: Prepared, snapshot: Snapshot, environment: Environment) -> Run:
+    def access(self, snapshot: Snapshot, head: Snapshot | None = None) -> Access:
+        """What the caller may do and see in a snapshot, by the protected state of now.
+
+        head  the Space as it stands, when the snapshot looks back
+        """
+        head = head or snapshot
+        plane = self.engine.planes.of(head)
+        return access_of(plane, self.session, snapshot, head, timestamp(self.engine.clock.now_ms()))
+
+    def revalidate(self, access: Access, ledger: Ledger) -> None:
+        """Whether what the writes needed is still held now that they are about to commit (§28.6)."""
+        revalidate(access.plane, self.session, ledger.asked, timestamp(self.engine.clock.now_ms()))
+
+    def run(self, prepared: Prepared, environment: Environment, access: Access) -> Run:
         """What one operation runs with."""
         return Run(
-            snapshot=snapshot,
+            snapshot=access.snapshot,
             environment=environment,
             parameters={**prepared.operation.parameters, **self.minted},
-            session=self.session,
+            session=access.session,
             now=timestamp(self.engine.clock.now_ms()),
             space_uri=self.engine.space_uri,
             limits=self.engine.limits,
             cursor_key=self.engine.cursor_key,
-            open_at=self.engine.space.snapshot,
+            open_at=access.opened(self.engine.space.snapshot),
             deadline_ms=self._deadline_ms,
             purpose=self.request.purpose,
             risk=self.request.risk,
             embedder=self.engine.embedder,
+            sight=access.sight,
+            weighed=access.weighed,
+            quarantined=access.quarantined,
         )
 
     def require_runnable(self, prepared: Prepared) -> None:
@@ -264,6 +284,12 @@ class Operator:
         return named(Done(respond.failed(fault), OperationTrace(prepared.statement)), prepared)
 
     # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _head(self, seq: Seq | None, snapshot: Snapshot) -> AbstractContextManager[Snapshot]:
+        """The Space as it stands, beside a snapshot that may look back."""
+        if seq is None:
+            return nullcontext(snapshot)
+        return self.engine.space.snapshot(timeout_ms=self._remaining_ms())
 
     def _moved(self, receipt: Mapping[str, Any]) -> None:
         """Let the request's expectations follow its own commit."""

@@ -86,11 +86,14 @@ class Keeper:
     now_ms: int
     limits: Limits
 
-    def recall(self, tx: Transaction) -> Kept | None:
-        """What was kept for this very request; IdempotencyConflict when the key stands for other work."""
+    def recall(self, tx: Transaction, session: Session) -> Kept | None:
+        """What was kept for this very request; IdempotencyConflict when the key stands for other work.
+
+        session  the caller with the permissions it has now
+        """
         if self.key is None:
             return None
-        kept = recall(tx, self.session, self.key, self.now_ms)
+        kept = recall(tx, session, self.key, self.now_ms)
         if kept is not None and kept.request_digest != self.request_digest:
             raise errors.IdempotencyConflict(details={"tx_id": kept.receipt.get("tx_id")})
         return kept

@@ -23,6 +23,7 @@ from brain.kip.context import Answer, Limits, Outcome, Run, Session, WriteSet
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
+from brain.kip.governance.access import Planes
 from brain.kip.operate import Operator, ledger_of, skipped
 from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
@@ -70,6 +71,7 @@ class Engine:
         self.embedder = embedder
         self.space_uri = f"kip:space:{space.space_id}"
         self.cursor_key = _cursor_key(space)
+        self.planes = Planes()
         self._environments: dict[int, Environment] = {}
         self._lock = threading.Lock()
 

@@ -74,12 +74,14 @@ def threshold(binder: Binder, node: ast.Scalar | None) -> float:
 
 
 def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQuery:
-    """The query with what it compares with, when its mode needs that.
+    """The query with what it compares with, when its mode needs that, and without what is quarantined (§31.6).
 
     ranking  of the cursor that goes on, from `ranking_of`: all pages of a traversal show one ranking
     raises   SearchIndexUnavailable when there are no vectors yet or none of the words searched for, CursorExpired when
              vectors are no more those of the ranking
     """
+    if run.quarantined:
+        query = replace(query, visible=lambda element: element.id not in run.quarantined)
     if query.mode is SearchMode.KEYWORD:
         return query
     embedder = run.embedder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brain import errors
@@ -40,6 +40,7 @@ def project_propositions(
              and so is an id that names no Proposition
     raises   ProjectionNotAuthorized, ResourceExhausted, ExecutionTimeout
     """
+    run = weighing(run)
     gatherer = _gatherer(run, request)
     places = _places(gatherer, targets)
     slots = gatherer.slots(place.wanted for place in places if place is not None)
@@ -61,6 +62,7 @@ def project_slots(
 
     raises   ProjectionNotAuthorized, ResourceExhausted, ExecutionTimeout
     """
+    run = weighing(run)
     gatherer = _gatherer(run, request)
     read = gatherer.slots(Wanted(subject, predicate, None) for subject, predicate in slots)
     verdicts = _weighed(request, read)
@@ -71,6 +73,7 @@ def project_slots(
 
 def dependency_validity(run: Run, request: BeliefRequest, derived: Collection[ElementId]) -> dict[ElementId, Any]:
     """The computed `_system.dependency_validity` of derived Assertions and artifacts, by id (§57.6)."""
+    run = weighing(run)
     gatherer = _gatherer(run, request)
     basis = Renderer(run, request, gatherer.identity).basis(None)
     found = dependencies(run.snapshot, derived, gatherer.ended, run.limits.plan_elements)
@@ -85,6 +88,11 @@ class _Place:
     key: SlotKey
     label: str
     asked_by: ElementId | None
+
+
+def weighing(run: Run) -> Run:
+    """The run over what may be weighed for its caller, which is not always what the caller may read (§29.4)."""
+    return run if run.weighed is None else replace(run, snapshot=run.weighed)
 
 
 def _gatherer(run: Run, request: BeliefRequest) -> Gatherer:

@@ -47,10 +47,11 @@ class Renderer:
         self._request = request
         self._basis = projection_basis(run, request, identity)
         self._shows_claims = "read" in run.session.permissions
+        self._sight = run.sight
 
     def missing(self) -> Projected:
         """The projection of a Proposition that is not stored, or not there for this caller: the two look alike."""
-        empty = self._side(Side((), (), None if self._request.policy.is_structural else 0.0))
+        empty = self._side(Side((), (), None if self._request.policy.is_structural else 0.0), shows=True)
         wire: dict[str, Any] = {
             "proposition_id": None,
             "status": Status.INSUFFICIENT.value,
@@ -74,14 +75,15 @@ class Renderer:
         proposition  the id it was asked by, where that is not simply its first one
         """
         basis = self.basis(verdict.next_invalid_at)
+        shows = self._shows(verdict)
         wire: dict[str, Any] = {
             "proposition_id": proposition or names.get(verdict.candidate.label),
             "status": verdict.status.value,
             "candidate_status": verdict.local.value,
             "slot_status": verdict.slot_status.value,
             "leading": verdict.leading,
-            "support": self._side(verdict.support),
-            "opposition": self._side(verdict.opposition),
+            "support": self._side(verdict.support, shows=shows),
+            "opposition": self._side(verdict.opposition, shows=shows),
             "conflict_refs": [names[label] for label in verdict.conflicts if label in names],
             "conflict_reasons": list(verdict.conflict_reasons),
             "basis": basis,
@@ -93,8 +95,8 @@ class Renderer:
         if verdict.derivation is not None:
             wire["dependency_validity"] = dependency_to_wire(verdict.derivation, basis)
         if (told := explanation(self._request, verdict, names.get)) is not None:
-            wire["explanation"] = told if self._shows_claims else self._redacted()
-        return Projected(wire, rests_on(verdict))
+            wire["explanation"] = told if shows else self._redacted()
+        return Projected(wire, rests_on(verdict) if shows else frozenset(verdict.candidate.propositions))
 
     def slot(self, slot: Slot, verdicts: Sequence[Verdict]) -> Projected:
         """A whole slot: its candidates in the order they were stored, accepted values in the same order."""
@@ -115,15 +117,25 @@ class Renderer:
             wire["explanation"] = {"level": self._request.explanation, "candidates": len(verdicts)}
         settled = [v for v in verdicts if v.status in (Status.ACCEPTED, Status.CONTESTED)]
         citable = settled or [v for v in verdicts if v.status in (Status.UNCERTAIN, Status.REJECTED)]
-        return Projected(wire, frozenset().union(*(rests_on(verdict) for verdict in citable)))
+        shown = (rests_on(v) if self._shows(v) else frozenset(v.candidate.propositions) for v in citable)
+        return Projected(wire, frozenset().union(*shown))
 
     def basis(self, next_invalid_at: Timestamp | None) -> dict[str, Any]:
         """The shared basis with a result's own next invalidation."""
         return {**self._basis, "next_invalid_at": next_invalid_at}
 
-    def _side(self, side: Side) -> dict[str, Any]:
+    def _shows(self, verdict: Verdict) -> bool:
+        """Whether the caller may read every claim behind a verdict and all they cite; one it may not withholds all."""
+        if not self._shows_claims or self._sight is None:
+            return self._shows_claims
+        claims = verdict.candidate.claims
+        behind = {claim.id for claim in claims}.union(*(claim.evidence for claim in claims))
+        self._sight.judge(behind)
+        return all(self._sight.reads(element_id) for element_id in behind)
+
+    def _side(self, side: Side, *, shows: bool) -> dict[str, Any]:
         """One side. A structural policy names each independent voice; a weighted one tells what each contributes."""
-        groups, claims = (side.groups, side.claims) if self._shows_claims else ((), ())
+        groups, claims = (side.groups, side.claims) if shows else ((), ())
         is_weighted = side.score is not None
         return {
             "score": side.score,

@@ -1,0 +1,158 @@
+"""What one operation may do and see, from who is asking and the protected state as it stands now (KIP 2.0 §28, §48.5).
+
+Where nobody governed, and for a principal no rule restricts, this is the session as its door made it and the snapshot
+as the store gave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+
+from brain import errors
+from brain.kip.context import Session
+from brain.kip.governance.authority import Authority, authority_of, chain_digest, chain_of, delegated
+from brain.kip.governance.plane import CONTROL, Plane, from_document
+from brain.kip.governance.sight import Sight
+from brain.kip.governance.view import View
+from brain.store.base import ElementId, Snapshot
+from brain.times import Seq, Timestamp
+
+Open = Callable[[Seq], AbstractContextManager[Snapshot]]
+
+
+class Planes:
+    """The protected state of one Space, read once per commit. Thread-safe: a stale entry is only read again."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Seq, Plane | None] = (-1, None)
+
+    def of(self, head: Snapshot) -> Plane | None:
+        """The newest plane, None where nobody governed.
+
+        head  the Space as it stands; a transaction stands for its start
+        """
+        seq, plane = self._known
+        if seq != head.seq:
+            plane = stored_plane(head)
+            self._known = (head.seq, plane)
+        return plane
+
+
+def stored_plane(snapshot: Snapshot) -> Plane | None:
+    """The plane of a snapshot."""
+    document = snapshot.control(CONTROL)
+    return None if document is None else from_document(document)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """
+    session      the caller with the permissions and actors it really has
+    snapshot     the Space as it sees it
+    weighed      the Space as belief may be worked out for it; None for the same as `snapshot`
+    sight        what is hidden from it; None for nothing
+    quarantined  elements no search finds, whoever searches (§31.6)
+    head         the Space as it stands
+    """
+
+    session: Session
+    snapshot: Snapshot
+    head: Snapshot
+    plane: Plane | None = None
+    weighed: Snapshot | None = None
+    sight: Sight | None = None
+    quarantined: frozenset[ElementId] = frozenset()
+
+    def opened(self, open_at: Open) -> Open:
+        """Looking back, under the authority of now."""
+        sight = self.sight
+        if sight is None:
+            return open_at
+
+        @contextmanager
+        def opened(seq: Seq) -> Iterator[Snapshot]:
+            with open_at(seq) as snapshot:
+                yield View(snapshot, sight, is_head=False)
+
+        return opened
+
+
+def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: Snapshot, now: Timestamp) -> Access:
+    """The access of a session to a snapshot.
+
+    plane   the protected state as of `head`
+    raises  NotAuthorized for a delegation that gives nothing
+    """
+    if plane is None:
+        if session.delegation is not None:
+            raise _no_delegation()
+        return Access(session, snapshot, head)
+    authority = authority_in(plane, session, now)
+    session = _held(plane, session, authority)
+    quarantined = plane.quarantined
+    if authority.sees_everything:
+        return Access(session, snapshot, head, plane, quarantined=quarantined)
+    is_head = snapshot is head
+    sight = Sight(authority, head)
+    weighing = Sight(authority, head, projects=True)
+    return Access(
+        session,
+        View(snapshot, sight, is_head=is_head),
+        head,
+        plane,
+        weighed=View(snapshot, weighing, is_head=is_head, projects=True),
+        sight=sight,
+        quarantined=quarantined,
+    )
+
+
+def authority_in(plane: Plane, session: Session, now: Timestamp) -> Authority:
+    """The authority a session acts with.
+
+    raises  NotAuthorized for a delegation that gives nothing
+    """
+    if session.delegation is None:
+        return authority_of(plane, session.principal_id, session.permissions, now)
+    found = delegated(plane, session.delegation, session.principal_id, now)
+    if found is None:
+        raise _no_delegation()
+    return found
+
+
+def revalidate(plane: Plane | None, session: Session, asked: Iterable[str], now: Timestamp) -> None:
+    """Ask again, right before a commit, for what its writes needed (§28.6).
+
+    session  as its door made it
+    raises   NotAuthorized when one of the permissions is gone
+    """
+    if plane is None:
+        return
+    held = authority_in(plane, session, now).permissions
+    lost = sorted(set(asked) - held)
+    if lost:
+        raise errors.NotAuthorized(
+            f"The permission {lost[0]} was withdrawn before the write was finished.", details={"permission": lost[0]}
+        )
+
+
+def _held(plane: Plane, session: Session, authority: Authority) -> Session:
+    bindings = {name: one for name, one in plane.bindings.items() if one.principal == session.principal_id}
+    actors = session.actors.union(*(one.actors for one in bindings.values()))
+    digest = None
+    if session.delegation is not None:
+        digest = chain_digest(chain_of(plane, session.delegation) or [])
+    return replace(
+        session,
+        permissions=authority.permissions,
+        actors=actors,
+        authority=None if authority.is_plain else authority,
+        bindings=tuple(sorted((name, one.actors) for name, one in bindings.items())),
+        reserved=plane.policy.reserved,
+        delegation_digest=digest,
+    )
+
+
+def _no_delegation() -> errors.NotAuthorized:
+    return errors.NotAuthorized("This delegation gives you nothing here.")
