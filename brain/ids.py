@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ _SYMBOL = re.compile(
     r"(?P<path>kip://[a-z0-9-]+(?:/[a-z0-9-]+)*)@(?P<version>[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?)/(?P<name>.+)",
     re.ASCII,
 )
+
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+_BEYOND = re.compile("[\ud800-\U0010ffff]")
 
 MAX_SAFE_INTEGER = 9007199254740991
 """Integral numbers lie within plus and minus this (§9.3)."""
@@ -62,6 +66,11 @@ def is_element_id(text: str) -> bool:
 
 def canonical_json(value: Any) -> bytes:
     """The bytes of `kip-jcs-safe-v1`: RFC 8785 within the safe number domain (§37.7)."""
+    if _is_plain(value):
+        text = _encode(value)
+        # The encoder sorts names by code point and RFC 8785 by UTF-16 unit: one order, up to the surrogates' block.
+        if _BEYOND.search(text) is None:
+            return text.encode()
     return rfc8785.dumps(_whole(value))
 
 
@@ -82,6 +91,22 @@ def object_key(value: Any) -> str:
     if isinstance(value, str):
         value = unicodedata.normalize("NFC", value)
     return canonical_json(value).decode()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether the standard encoder spells a value as RFC 8785 does: no number that either writes with an exponent."""
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+    if kind is float:
+        return 1e-4 <= abs(value) < 1e15 and not value.is_integer()
+    if kind is dict:
+        return all(type(name) is str and _is_plain(item) for name, item in value.items())
+    if kind is list or kind is tuple:
+        return all(map(_is_plain, value))
+    return False
 
 
 def _whole(value: Any) -> Any:

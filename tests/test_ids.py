@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,21 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
     max_leaves=12,
 )
+
+
+@pytest.mark.requirement("KI-CAPS-002")
+@given(VALUES)
+def test_every_value_is_spelled_as_the_library_of_the_standard_spells_it(value: Any) -> None:
+    assert canonical_json(value) == rfc8785.dumps(whole(value))
+
+
+def whole(value: Any) -> Any:
+    """Integral floats as ints: the profile's one step before RFC 8785."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: whole(item) for name, item in value.items()}
+    return [whole(item) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.requirement("KI-CAPS-002")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as OneOf
 from typing import cast, get_args
 
 from brain.errors import InvalidSyntax, ResourceExhausted
-from brain.kip.ast import Find, KmlStatement, MetaStatement, Statement
+from brain.kip.ast import Find, KmlStatement, MetaStatement, Parameter, Statement
 from brain.kip.check import Check, check_query
 from brain.kip.check_kml import check_kml
 from brain.kip.check_meta import check_meta
@@ -18,14 +19,15 @@ from brain.kip.kql import query
 from brain.kip.lexer import Tokens, tokens_of
 from brain.kip.meta import META_STATEMENTS, meta_statement
 from brain.kip.tokens import COMMAND_BYTES, END
-from brain.kip.walk import parameters_of
+from brain.kip.walk import parameters_of, walk
 
-__all__ = ["Language", "language_of", "parameters_of", "parse", "parse_uncached", "statement_of"]
+__all__ = ["Language", "Parsed", "language_of", "parameters_of", "parse", "parse_uncached", "parsed", "statement_of"]
 
 Language = OneOf["KQL", "KML", "META"]
 
 CACHED_CHARACTERS = 8192
-"""Longer texts are parsed every time, so that the cache stays small."""
+LONG_CHARACTERS = 65_536
+"""Few texts longer than the first are remembered, and none longer than the second: a tree is many times its text."""
 
 _META = get_args(MetaStatement)
 
@@ -36,7 +38,26 @@ def parse(text: str) -> Statement:
     raises  InvalidSyntax with line, column and snippet in its details; DuplicateLocalHandle and ReferenceError for
             handles; ResourceExhausted for a text that is too long or nested too deep
     """
-    return _cached(text) if len(text) <= CACHED_CHARACTERS else parse_uncached(text)
+    return parsed(text).statement
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A statement, and what everybody asks of it.
+
+    parameters  the names it uses without their colon, each once, in the order of the text
+    """
+
+    statement: Statement
+    language: Language
+    parameters: tuple[str, ...]
+
+
+def parsed(text: str) -> Parsed:
+    """`parse`, with what was found out about the statement."""
+    if len(text) <= CACHED_CHARACTERS:
+        return _cached(text)
+    return _long(text) if len(text) <= LONG_CHARACTERS else _parsed(text)
 
 
 def parse_uncached(text: str) -> Statement:
@@ -87,7 +108,14 @@ def _beginning(t: Tokens) -> str:
     return known or "Begin with FIND to read, ASSERT to record a claim, DESCRIBE PRIMER to look around."
 
 
-_cached = lru_cache(maxsize=2048)(parse_uncached)
+def _parsed(text: str) -> Parsed:
+    statement = parse_uncached(text)
+    names = dict.fromkeys(node.name for node in walk(statement) if isinstance(node, Parameter))
+    return Parsed(statement, language_of(statement), tuple(names))
+
+
+_cached = lru_cache(maxsize=2048)(_parsed)
+_long = lru_cache(maxsize=16)(_parsed)
 
 
 def language_of(statement: Statement) -> Language:

@@ -9,8 +9,7 @@ from brain import errors
 from brain.kip import ast
 from brain.kip.context import Session
 from brain.kip.envelope import Operation, Request
-from brain.kip.parser import Language, language_of, parse
-from brain.kip.walk import walk
+from brain.kip.parser import Language, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ def prepare(request: Request, session: Session) -> list[Prepared]:
 def _prepared(operation: Operation, request: Request, session: Session) -> Prepared:
     statement = language = None
     try:
-        statement = parse(operation.command)
-        language = language_of(statement)
+        found = parsed(operation.command)
+        statement, language = found.statement, found.language
         if operation.language not in (None, language):
             raise errors.LanguageMismatch(
                 f"The operation is labelled {operation.language}, and its command is {language}."
@@ -57,11 +56,11 @@ def _prepared(operation: Operation, request: Request, session: Session) -> Prepa
         if session.readonly and language == "KML":
             raise errors.ReadonlyViolation()
         ingested = {entry.key for entry in request.ingest}
-        for node in walk(statement):
-            if isinstance(node, ast.Parameter) and node.name not in operation.parameters and node.name not in ingested:
+        for name in found.parameters:
+            if name not in operation.parameters and name not in ingested:
                 raise errors.ReferenceError(
-                    f"The parameter :{node.name} is used and the request does not bind it.",
-                    details={"parameter": node.name},
+                    f"The parameter :{name} is used and the request does not bind it.",
+                    details={"parameter": name},
                 )
         if session.admit is not None:
             session.admit(statement, operation.parameters)

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 
 from brain.kip.ast import Node, Parameter, Variable
 
 _MEMBERS: dict[type[Node], tuple[str, ...]] = {}
-"""The fields of each node class, looked up once."""
+"""The fields of each node class that can hold nodes, looked up once."""
+
+_PLAIN = re.compile(r"(?:str|int|float|bool|None|Span|OneOf\[.*\]|[ |])*")
+"""How the type of a field reads that holds none."""
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes right below a node, in the order of the text."""
     kind = type(node)
     names = _MEMBERS.get(kind)
     if names is None:
-        names = _MEMBERS[kind] = tuple(member.name for member in fields(kind) if member.name != "span")
+        held = (member.name for member in fields(kind) if _PLAIN.fullmatch(str(member.type)) is None)
+        names = _MEMBERS[kind] = tuple(held)
+    found: list[Node] = []
     for name in names:
         value = getattr(node, name)
         if isinstance(value, Node):
-            yield value
+            found.append(value)
         elif type(value) is tuple:
-            for item in value:
-                if isinstance(item, Node):
-                    yield item
+            found += [item for item in value if isinstance(item, Node)]
+    return found
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -33,7 +38,10 @@ def walk(node: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting.extend(reversed(tuple(children(node))))
+        below = children(node)
+        if below:
+            below.reverse()
+            waiting += below
 
 
 def variables_of(node: Node) -> Iterator[Variable]:
