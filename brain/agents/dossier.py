@@ -7,12 +7,12 @@ and gives no orders.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.reading import Query, Reading, ref_id
-from brain.agents.standing import Testimony, first_instant, spoken, weigh
-from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref, Vocabulary
+from brain.agents.standing import Testimony, begun, first_instant, spoken, start_key, weigh
+from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref
 from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
@@ -109,12 +109,13 @@ def read_entities(ids: Iterable[ElementId], reading: Reading) -> dict[ElementId,
 
 # --- what is known of them --------------------------------------------------------------------------------------------
 
+_AT = 'FOR TIME :at WITH EPISTEMIC {explanation: "ledger"}'
 _ABOUT = (
-    f"FIND(?p, ?other, ?b) WHERE {{ ?p (:who, ?r, ?other) ?b BELIEF (?p) }} FOR TIME :at LIMIT {_CLAIMS_ABOUT}",
+    f"FIND(?p, ?other, ?b) WHERE {{ ?p (:who, ?r, ?other) ?b BELIEF (?p) }} {_AT} LIMIT {_CLAIMS_ABOUT}",
     f"FIND(?a) WHERE {{ ?p (:who, ?r, ?other) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_ABOUT * 3}",
 )
 _TO = (
-    f"FIND(?p, ?other, ?b) WHERE {{ ?p (?other, ?r, :who) ?b BELIEF (?p) }} FOR TIME :at LIMIT {_CLAIMS_TO}",
+    f"FIND(?p, ?other, ?b) WHERE {{ ?p (?other, ?r, :who) ?b BELIEF (?p) }} {_AT} LIMIT {_CLAIMS_TO}",
     f"FIND(?a) WHERE {{ ?p (?other, ?r, :who) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_TO * 3}",
 )
 
@@ -132,6 +133,7 @@ def read_claims(
         queries += [(_ABOUT[0], who | {"at": at}), (_ABOUT[1], who), (_TO[0], who | {"at": at}), (_TO[1], who)]
     answers = reading.ask_all(queries) if queries else []
     rows: dict[ElementId, list[tuple[Ref, Mapping[str, Any], Any, Testimony]]] = {}
+    known: dict[ElementId, Mapping[str, Any]] = {}
     actors: set[ElementId] = set()
     for number, entity in enumerate(entities):
         rows[entity.id] = []
@@ -139,6 +141,7 @@ def read_claims(
             about: dict[ElementId, list[Mapping[str, Any]]] = {}
             for assertion in assertions:
                 about.setdefault(assertion["proposition"]["id"], []).append(assertion)
+                known[assertion["id"]] = assertion
             for proposition, other, belief in beliefs:
                 testimony = weigh(belief, about.get(proposition["id"], ()), at)
                 if testimony is None or (testimony.standing == "withdrawn" and not is_recall):
@@ -147,30 +150,47 @@ def read_claims(
                 rows[entity.id].append((entity.ref, proposition, other, testimony))
     people = {entity.id: entity.ref for entity in entities}
     people |= {i: entity.ref for i, entity in read_entities(actors - set(people), reading).items()}
-    claims = {i: [_claim(*row, people) for row in found] for i, found in rows.items()}
+    enders = {i for found in rows.values() for *_, testimony in found for i in testimony.ended_by}
+    known |= _read_assertions(enders - set(known), reading)
+    claims = {i: [_claim(*row, people, known) for row in found] for i, found in rows.items()}
     return {i: tuple(sorted(found, key=_rank)) for i, found in claims.items()}
 
 
+def _read_assertions(ids: Iterable[ElementId], reading: Reading) -> dict[ElementId, Mapping[str, Any]]:
+    queries: list[Query] = [("FIND(?a) WHERE { ?a ASSERTION {id: :id} }", {"id": i}) for i in sorted(ids)]
+    return {view["id"]: view for rows in (reading.ask_all(queries) if queries else []) for view in rows}
+
+
 def _claim(
-    entity: Ref, proposition: Mapping[str, Any], other: Any, testimony: Testimony, people: Mapping[ElementId, Ref]
+    entity: Ref,
+    proposition: Mapping[str, Any],
+    other: Any,
+    testimony: Testimony,
+    people: Mapping[ElementId, Ref],
+    assertions: Mapping[ElementId, Mapping[str, Any]],
 ) -> KnownClaim:
     far = entity_of(other).ref if isinstance(other, Mapping) and "id" in other else Ref(None, _literal(other), None)
     is_subject = ref_id(proposition["subject"]) == entity.id or far.id is None
     by = [people.get(i, Ref(i, i, None)) for i in testimony.by]
+    until = testimony.until
+    enders = sorted((assertions[i] for i in testimony.ended_by if i in assertions), key=start_key)
+    if enders:  # it ended where what followed it began, as precisely as that was said
+        until = begun(enders[0])
     return KnownClaim(
         subject=entity if is_subject else far,
         predicate=str(proposition["predicate_ref"]).rpartition("/")[2],
         object=far if is_subject else entity,
         standing=testimony.standing,
         since=first_instant(testimony.since),
-        until=first_instant(testimony.until),
+        until=first_instant(until),
         said_at=testimony.said_at,
         by=by[0] if by else None,
         assertion_id=testimony.carrier,
         proposition_id=proposition["id"],
         since_text=spoken(testimony.since),
-        until_text=spoken(testimony.until),
+        until_text=spoken(until),
         against=tuple(people.get(i, Ref(i, i, None)) for i in testimony.against),
+        rests_on=(*testimony.denials, *(ender["id"] for ender in enders[:1])),
     )
 
 
@@ -186,32 +206,6 @@ _ORDER = {"accepted": 0, "disputed": 1, "planned": 2, "hearsay": 3, "was": 4, "d
 def _rank(claim: KnownClaim) -> tuple[int, str, int]:
     newest_first = "".join(chr(0x10FFFF - ord(c)) for c in claim.said_at or "")
     return _ORDER[claim.standing], newest_first, int(claim.assertion_id[2:])
-
-
-def with_ends(claims: Sequence[KnownClaim], vocabulary: Vocabulary) -> tuple[KnownClaim, ...]:
-    """Past values of one-value predicates with their end: where the same subject's next value began."""
-    single = {word.name for word in vocabulary.predicates if word.values == "one"}
-
-    def begun(claim: KnownClaim) -> str:
-        return claim.since or claim.said_at or ""
-
-    ended = []
-    for claim in claims:
-        if claim.standing == "was" and claim.until is None and claim.predicate in single:
-            later = [
-                other
-                for other in claims
-                if other.predicate == claim.predicate
-                and other.subject.id == claim.subject.id
-                and other.proposition_id != claim.proposition_id
-                and begun(other) > begun(claim)
-            ]
-            if later:
-                follower = min(later, key=begun)
-                said = follower.since_text or f"by {begun(follower)[:10]}"
-                claim = replace(claim, until=begun(follower), until_text=said)
-        ended.append(claim)
-    return tuple(ended)
 
 
 # --- commitments ------------------------------------------------------------------------------------------------------
@@ -255,7 +249,6 @@ def build_entries(
     stored_speakers: Sequence[Entity],
     named: Named,
     claims: Mapping[ElementId, Sequence[KnownClaim]],
-    vocabulary: Vocabulary,
 ) -> tuple[DossierEntry, ...]:
     """One entry per speaker and per mentioned thing, with look-alikes beside each."""
     entities = list({entity.id: entity for entity in (*stored_speakers, *named.mentioned)}.values())
@@ -267,7 +260,7 @@ def build_entries(
             entity.key,
             entity.aliases,
             entity.id in speaking,
-            with_ends(claims.get(entity.id, ()), vocabulary),
+            tuple(claims.get(entity.id, ())),
             _look_alikes(entity.ref, everybody),
         )
         for entity in entities

@@ -83,7 +83,8 @@ class _Trace:
         self._reading = reading
         self._turn = turn
         self._bound: dict[ElementId, None] = {}
-        self._shown = {claim.assertion_id for entry in turn.dossier for claim in entry.claims}
+        claims = [claim for entry in turn.dossier for claim in entry.claims]
+        self._shown = {i for claim in claims for i in (claim.assertion_id, *claim.rests_on)}
         self._shown |= {event.id for event in turn.events} | {known.id for known in turn.commitments}
         self._shown |= {rule.id for rule in turn.rules}
         self._bindings: dict[str, Any] = {"now": turn.now, "at": turn.at}
@@ -123,10 +124,11 @@ class _Trace:
         """Claims and happenings of the dossier whose people and values the answer names."""
         said, asked = fold(answer), fold(self._turn.question)
         ids = [
-            claim.assertion_id
+            assertion_id
             for entry in self._turn.dossier
             for claim in entry.claims
             if self._speaks_of(claim, said, asked)
+            for assertion_id in (claim.assertion_id, *claim.rests_on)
         ]
         for event in self._turn.events:
             words = [word for word in fold(event.summary).split() if len(word) > 3]

@@ -63,7 +63,7 @@ def recall_turn(job: RecallJob, now: Timestamp, reading: Reading) -> RecallTurn:
     claims |= {i: found for i, found in told.items() if len(found) > 1}
     entities = [*first, *(entity for entity in ring if entity.id in claims)]
     people = [entity for entity in first if entity.type == PERSON][:_PEOPLE]
-    entries = build_entries([], entities, Named((), named.alike), claims, vocabulary)
+    entries = build_entries([], entities, Named((), named.alike), claims)
     dossier, cut = fitted(entries, RECALL_TOKENS)
     commitments = _once_by_id([*read_commitments(people, reading), *found.commitments])
     return RecallTurn(

@@ -10,31 +10,35 @@ from brain.agents.turns import Standing
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
-_DAY, _MONTH, _YEAR = 10, 7, 4
+_MINUTE, _DAY, _MONTH, _YEAR = 16, 10, 7, 4
 
 
 @dataclass(frozen=True, slots=True)
 class Testimony:
     """What one proposition's Assertions come to.
 
-    since, until  endpoints as stored: an instant, a bound or None
+    since, until  endpoints as stored: an instant, a bound or None; `until` is None where another claim ended it
+    ended_by      Assertions whose start ended it by succession (§25.4)
     carrier       the Assertion to cite
     by, against   actors for it and against it, newest first
+    denials       the Assertions of those against it
     """
 
     standing: Standing
     since: Any
     until: Any
+    ended_by: tuple[ElementId, ...]
     said_at: Timestamp | None
     carrier: ElementId
     by: tuple[ElementId, ...]
     against: tuple[ElementId, ...]
+    denials: tuple[ElementId, ...]
 
 
 def weigh(belief: Mapping[str, Any], assertions: Sequence[Mapping[str, Any]], at: Timestamp) -> Testimony | None:
     """How a proposition stands at `at`; None when nothing on record speaks to it any more.
 
-    belief      its projection under the memory policy at `at`
+    belief      its projection under the memory policy at `at`, explained by its ledger
     assertions  every Assertion about it, whatever their status
     """
     active = sorted((a for a in assertions if _is_active(a)), key=_said, reverse=True)
@@ -42,18 +46,23 @@ def weigh(belief: Mapping[str, Any], assertions: Sequence[Mapping[str, Any]], at
     reject = [a for a in active if a.get("stance") == "reject"]
     if not active:
         retracted = sorted((a for a in assertions if _status(a) == "retracted"), key=_said, reverse=True)
-        return _testimony("withdrawn", retracted[0], retracted, [], None) if retracted else None
+        return _testimony("withdrawn", retracted[0], retracted, [], ()) if retracted else None
     standing = _standing(belief, support, reject, at)
     if standing is None:
         return None
-    until = None
-    if standing == "was":
-        ends = [a for a in reject if _by(a) in {_by(s) for s in support}]
-        until = _end(ends[0]) if ends else None
-    lead = (support or reject or active)[0]
-    for_it = {_by(a) for a in support}
-    against = [a for a in reject if support and _by(a) not in for_it]
-    return _testimony(standing, lead, support or active, against, until)
+    ledger = belief.get("explanation") or {}
+    inside = {told["id"] for told in ledger.get("eligible") or () if told["standing"] == "inside"}
+    holding = [a for a in support if a["id"] in inside] if standing in ("accepted", "disputed") else support
+    speaking = holding or support or active
+    if standing == "disputed":
+        against = [a for a in reject if a["id"] in inside]
+    else:
+        for_it = {_by(a) for a in support}
+        against = [a for a in reject if support and _by(a) not in for_it]
+    enders = {told["id"]: tuple(told["ended_by"]) for told in ledger.get("succession") or ()}
+    lead = speaking[0]
+    ended_by = enders.get(lead["id"], ()) if standing == "was" else ()
+    return _testimony(standing, lead, speaking, against, ended_by)
 
 
 def _standing(
@@ -83,22 +92,31 @@ def _testimony(
     lead: Mapping[str, Any],
     speaking: Sequence[Mapping[str, Any]],
     against: Sequence[Mapping[str, Any]],
-    until: Any,
+    ended_by: tuple[ElementId, ...],
 ) -> Testimony:
     valid = lead.get("valid_time") or {}
     return Testimony(
         standing,
         valid.get("from"),
-        valid.get("until") or until,
+        valid.get("until"),
+        () if valid.get("until") else ended_by,
         lead.get("asserted_at"),
         lead["id"],
         tuple(dict.fromkeys(i for a in speaking if (i := _by(a)))),
         tuple(dict.fromkeys(i for a in against if (i := _by(a)))),
+        tuple(a["id"] for a in against),
     )
 
 
-def _end(reject: Mapping[str, Any]) -> Any:
-    return (reject.get("valid_time") or {}).get("from") or {"latest": reject.get("asserted_at")}
+def begun(assertion: Mapping[str, Any]) -> Any:
+    """The start of a claim as an endpoint: as written, else the bound that its being said is (§25.2)."""
+    return (assertion.get("valid_time") or {}).get("from") or {"latest": assertion.get("asserted_at")}
+
+
+def start_key(assertion: Mapping[str, Any]) -> Timestamp:
+    """The latest instant by which a claim says to have begun (§25.4)."""
+    start = begun(assertion)
+    return str((start.get("latest") if isinstance(start, Mapping) else start) or assertion.get("asserted_at") or "")
 
 
 def _begins_after(assertion: Mapping[str, Any], at: Timestamp) -> bool:
@@ -140,17 +158,27 @@ def first_instant(point: Any) -> Timestamp | None:
 
 
 def spoken(point: Any) -> str:
-    """An endpoint to the precision known: `2024-03-20`, `2024-03`, `2024`, `by 2024-03-20`; empty when unknown."""
+    """An endpoint as a person would say it after "since" or "until", to the precision known.
+
+    `2024-03-20`, `2024-03-20 15:00`, `2024-03`, `2024`; a span that is none of these `some time between … and …`. Of
+    an end that is only known to lie before an instant nothing is said: that instant is when somebody spoke, no date of
+    what they spoke about.
+    """
     if point is None:
         return ""
     if not isinstance(point, Mapping):
-        return f"{point[:_DAY]}" if point.endswith("T00:00:00.000Z") else f"{point[:16].replace('T', ' ')}"
+        return f"{point[:_DAY]}" if point.endswith("T00:00:00.000Z") else f"{point[:_MINUTE].replace('T', ' ')}"
     earliest, latest = point.get("earliest"), point.get("latest")
     if earliest is None:
-        return f"by {latest[:_DAY]}" if latest else ""
+        return ""
     if latest is None:
-        return f"from {earliest[:_DAY]}"
-    for width, begins in ((_DAY, "T00:00"), (_MONTH, "-01T00:00"), (_YEAR, "-01-01T00:00")):
+        return f"some time from {earliest[:_DAY]} on"
+    if earliest[:_MINUTE] == latest[:_MINUTE]:
+        return str(earliest[:_MINUTE]).replace("T", " ")
+    if earliest[:_DAY] == latest[:_DAY]:
+        return str(earliest[:_DAY])
+    # A month or year that was not over when it was named ends where it was said.
+    for width, begins in ((_MONTH, "-01T00:00"), (_YEAR, "-01-01T00:00")):
         if earliest[:width] == latest[:width] and earliest[width:].startswith(begins):
             return str(earliest[:width])
-    return f"{earliest[:_DAY]} to {latest[:_DAY]}"
+    return f"some time between {earliest[:_DAY]} and {latest[:_DAY]}"
