@@ -78,7 +78,11 @@ def _for_each(asks: tuple[Ask, ...], turn: RecallTurn, looked: Looked) -> Reply:
     meant = [names.get(i, name) for i, name in people.items() if _is_called(name, asks[0].name)]
     words = WORDING[asks[0].language]
     texts = [reply.text for reply in (replies if _are_told_apart(replies, meant) else found or replies)]
-    lead = words.two_meant.format(name=asks[0].name, who=listed(meant, words)) + words.stop if len(meant) > 1 else ""
+    lead = (
+        words.two_meant.format(name=asks[0].name, who=listed(meant, words, last=words.last_or)) + words.stop
+        if len(meant) > 1
+        else ""
+    )
     text = f"{lead}{words.gap.join(dict.fromkeys(texts))}"
     ids = tuple(dict.fromkeys(i for reply in found for i in reply.rests_on))
     doubt = max([0.5, *(reply.uncertainty for reply in found)]) if found else 0.9

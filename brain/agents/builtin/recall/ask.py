@@ -234,6 +234,14 @@ class Analysis(ABC):
                     found[near.id or near.name] = near
         return list(found.values())
 
+    def group(self) -> tuple[Ref, ...]:
+        """Whom "we" may mean: what the asker works for, belongs to or works on, besides the asker."""
+        asker = self.turn.asked_by
+        if asker is None:
+            return ()
+        names = ("works_for", "member_of", "works_on")
+        return (*(ref for name in names for ref in self.related(asker, name, by_value=False)), asker)
+
     def described(self, content: frozenset[str]) -> list[Ref]:
         """Things with a code or a place where they are kept, by the words that describe them."""
         found: dict[str, tuple[int, Ref]] = {}

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from brain.agents.builtin.chinese.subjects import link_of
-from brain.agents.builtin.lexicon.people import CHINESE_PETS, CHINESE_RELATIVES
+from brain.agents.builtin.lexicon.people import CHINESE_PETS
 from brain.agents.builtin.lexicon.things import CHINESE_FAVOURITE_KINDS
 from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form
+from brain.agents.builtin.recall.chinese_forms import (
+    CHECK,
+    COMMITMENTS,
+    COUNT,
+    DEEDS,
+    END,
+    EVENTS,
+    FORMER,
+    FUTURE,
+    GENERIC,
+    LEADS,
+    OWED_TO,
+    OWING,
+    PAST,
+    PROFILE,
+    QUESTION_WORDS,
+    RELATIVES,
+    RULES,
+    SAYINGS,
+    SELF,
+    SOURCES,
+    STRANGER,
+    TIME,
+    WHO,
+)
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
-from brain.agents.builtin.text import Language, pattern
+from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
-
-_LEADS = pattern(r"^(?:你好|请问|请告诉我|告诉我|你知道|你还?记得|麻烦问一下|想问一下|我想知道|那么?|那)[，,：: ]*")
-_CHECK = pattern(r"[吗么]\s*$|是不是|有没有|会不会|是否|喜不喜欢|在不在")
-_TIME = pattern(r"什么时候|何时|哪[年天月日]|几[月号点]|多久|哪一[年天]")
-_COUNT = pattern(r"几[个只条匹位种门]|多少[个只条位种]")
-_PAST = pattern(r"以前|之前|曾经?|过去|原来|原先|从前")
-_PROFILE = pattern(r"是谁|(?:知道|记得|了解)(?:关于)?.*(?:什么|哪些|多少)|介绍一下|说说|的情况")
-_EVENTS = pattern(r"发生|做了|干了|去了|见了|买了|见过|买过|去过|参加|完成|提交|什么时候")
-_DEEDS = pattern(
-    r"发生|做了|干了|去了|见了|买了|见过|买过|去过|参加|完成|提交|(?:什么时候|何时).*(?:见|买|去|参加|完成|提交|签|吃)"
-)
-_FUTURE = pattern(r"将会?|打算|计划|会(?:住|搬|去)")
-_COMMITMENTS = pattern(r"答应|承诺|保证|计划|打算|安排|提醒|预约|待办|要做|任务|日程|准备做")
-_RULES = pattern(r"规则|规矩|应该怎么回答|怎么回复|用什么语言回答")
-_RELATIVES = sorted(CHINESE_RELATIVES, key=len, reverse=True)
-_STRANGER = pattern(
-    r"^(?P<name>[\p{Han}]{2,4}?|\p{Lu}[\p{L} '-]*)(?:的|住|在|喜|叫|是|会|做|对|有|养|负|什|更|现|以|曾|今|多|几|"
-    r"哪|说)",
-    ignore_case=False,
-)
-_QUESTION_WORDS = pattern(r"什么|哪|谁|怎|多少|几|现在|目前|今年|去年|有没有|是不是")
+from brain.names import fold
+from brain.store.base import ElementId
 
 
 class Chinese(Analysis):
@@ -37,9 +43,10 @@ class Chinese(Analysis):
 
     language: Language = "zh"
 
-    def __init__(self, turn: RecallTurn, text: str) -> None:
-        lead = _LEADS.match(text)
-        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text)
+    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
+        plain = text.rstrip("?？。.!！ ")
+        lead = None if PROFILE.search(plain) else LEADS.match(text)
+        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text, meant)
         self.check = text.rstrip("?？。 ")
 
     def ask(self) -> Ask:
@@ -47,6 +54,14 @@ class Chinese(Analysis):
         if "为什么" in self.text or "为何" in self.text:
             return self._made("value", (), "", [])
         wanted = self.relations()
+        speaks = any(relation.predicate == "speaks" for relation in wanted)
+        if SOURCES.search(self.text) and not speaks and not self.text.endswith("语"):
+            return self._made("sources", (), "", wanted, tuple(mention.ref for mention in self.mentions))
+        saying = None if speaks else SAYINGS.search(self.text)
+        if saying is not None:
+            return self._saying(saying.start(), wanted)
+        if PROFILE.search(self.text) and not [r for r in wanted if r.predicate not in ("knows", "works_for")]:
+            return self._profile()
         reverse = self._reversed(wanted)
         if reverse is not None:
             return self._made("reverse", (), "", [reverse])
@@ -65,19 +80,48 @@ class Chinese(Analysis):
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
 
+    def _saying(self, at: int, wanted: list[Relation]) -> Ask:
+        """`王芳说了什么`: the speaker is the subject, what it is about a value."""
+        speakers = [m.ref for m in self.mentions if m.ref.type == "Person" and m.at < at]
+        if not speakers and self.text.startswith("我"):
+            return self._made("sayings", (self.turn.asked_by,) if self.turn.asked_by else (), "你", wanted)
+        return self._made("sayings", tuple(speakers[:1]), "", wanted)
+
+    def _profile(self) -> Ask:
+        """`介绍一下刘洋`, `关于刘洋你知道什么`."""
+        named = [m.ref for m in self.mentions if m.ref.id]
+        if named:
+            return self._made("profile", (named[0],), "", [])
+        if any(word in self.text for word in ("关于我", "知道我", "记得我", "了解我", "我的")) or self.text == "我是谁":
+            asker = self.turn.asked_by
+            return self._made("profile", (asker,) if asker else (), "" if asker else "你", [])
+        stranger = STRANGER.match(self.text)
+        is_name = stranger is not None and not QUESTION_WORDS.search(stranger["name"])
+        return self._made("profile", (), stranger["name"].strip() if stranger and is_name else "", [])
+
     def _form(self, relations: list[Relation]) -> Form:
-        if _RULES.search(self.text):
+        if RULES.search(self.text):
             return "rules"
-        if _COMMITMENTS.search(self.text):
+        if COMMITMENTS.search(self.text):
             return "commitments"
         if relations:
             return "value"
-        if _PROFILE.search(self.text):
+        if PROFILE.search(self.text):
             return "profile"
-        return "events" if _EVENTS.search(self.text) else "value"
+        return "events" if EVENTS.search(self.text) else "value"
 
-    def _made(self, form: Form, subjects: tuple[Ref, ...], unknown: str, relations: list[Relation]) -> Ask:
+    def _made(
+        self,
+        form: Form,
+        subjects: tuple[Ref, ...],
+        unknown: str,
+        relations: list[Relation],
+        values: tuple[Ref, ...] | None = None,
+    ) -> Ask:
         time, is_before = self.time()
+        creditors = self._creditors() if form == "commitments" else ()
+        owed = {ref.id for ref in creditors}
+        subjects = tuple(ref for ref in subjects if ref.id not in owed)
         about = {ref.id or ref.name for ref in subjects}
         return Ask(
             "zh",
@@ -86,17 +130,50 @@ class Chinese(Analysis):
             subjects,
             unknown,
             tuple(relations),
-            tuple(m.ref for m in self.mentions if (m.ref.id or m.ref.name) not in about),
-            is_check=_CHECK.search(self.check) is not None,
-            wants_time=_TIME.search(self.text) is not None and "birthday" not in {r.predicate for r in relations},
-            wants_count=_COUNT.search(self.text) is not None,
-            wants_past=_PAST.search(self.text) is not None,
-            wants_future=_FUTURE.search(self.text) is not None,
-            is_deed=_DEEDS.search(self.text) is not None,
+            tuple(m.ref for m in self.mentions if (m.ref.id or m.ref.name) not in about and m.ref.id not in owed)
+            if values is None
+            else values,
+            is_check=CHECK.search(self.check) is not None,
+            wants_time=TIME.search(self.text) is not None and "birthday" not in {r.predicate for r in relations},
+            wants_end=END.search(self.text) is not None,
+            wants_count=COUNT.search(self.text) is not None,
+            wants_past=PAST.search(self.text) is not None,
+            wants_former=FORMER.search(self.text) is not None,
+            wants_future=FUTURE.search(self.text) is not None,
+            is_deed=DEEDS.search(self.text) is not None,
             time=time,
             is_before=is_before,
+            window=self.window(),
+            left=self._left(relations),
             kinds=self._kinds(relations),
+            creditors=creditors,
         )
+
+    def _left(self, relations: list[Relation]) -> frozenset[str]:
+        """Words that neither a name, a relation nor a kind in the question accounts for."""
+        covered = [(mention.at, mention.end) for mention in self.mentions]
+        covered += [(spot.start, spot.end) for spot in self.times]
+        for relation in relations:
+            covered += [match.span() for match in relation.asks["zh"].finditer(self.text)]
+        for word in (*CHINESE_FAVOURITE_KINDS, *CHINESE_PETS, *RELATIVES):
+            at = self.text.find(word)
+            covered += [(at, at + len(word))] if at >= 0 else []
+        plain = "".join(
+            " " if any(start <= at < end for start, end in covered) else char for at, char in enumerate(self.text)
+        )
+        pieces = GENERIC.sub(" ", plain).split()
+        return frozenset(piece for piece in (fold(piece.strip("，,、：:“”\"'")) for piece in pieces) if len(piece) > 1)
+
+    def _creditors(self) -> tuple[Ref, ...]:
+        """To whom something is owed: `王芳欠我什么`, `谁答应了李明`."""
+        owing = OWING.search(self.text)
+        if owing is None:
+            return ()
+        found = [m.ref for m in self.mentions if m.ref.type == "Person" and OWED_TO.search(self.text[: m.at])]
+        at = self.text.find("我", 1)
+        if at > 0 and self.turn.asked_by and OWED_TO.search(self.text[:at]):
+            found.append(self.turn.asked_by)
+        return tuple(found)
 
     def _kinds(self, relations: list[Relation]) -> frozenset[str]:
         predicates = {relation.predicate for relation in relations}
@@ -109,7 +186,7 @@ class Chinese(Analysis):
         return frozenset()
 
     def _kin(self) -> tuple[Ref | None, str, Relation] | None:
-        for noun in (*_RELATIVES, *CHINESE_PETS):
+        for noun in (*RELATIVES, *CHINESE_PETS):
             at = self.text.find(noun)
             if at < 1:
                 continue
@@ -149,18 +226,29 @@ class Chinese(Analysis):
             things = [m.ref for m in self.mentions if m.ref.type == "Thing"]
             if things:
                 return tuple(things[:1]), ""
-        if self.text.startswith(("我", "本人")) or "我的" in self.text:
-            return ((self.turn.asked_by,), "") if self.turn.asked_by else ((), "你")
+        at = self._self_at()
+        if at >= 0 and not any(m.at < at and m.ref.type in ("Person", "Project", "Pet") for m in self.mentions):
+            if self.turn.asked_by is None:
+                return (), "你"
+            is_group = self.text[at:].startswith(("我们", "咱们"))
+            return self.group() if is_group else (self.turn.asked_by,), ""
         fitting = [m for m in self.mentions if m.ref.id and any(self.admits(relation, m.ref) for relation in wanted)]
         chosen = (fitting or [m for m in self.mentions if m.ref.id])[:1]
-        stranger = _STRANGER.match(self.text)
-        if stranger and not _QUESTION_WORDS.search(stranger["name"]) and (not chosen or chosen[0].at > 0):
+        stranger = STRANGER.match(self.text)
+        if stranger and not QUESTION_WORDS.search(stranger["name"]) and (not chosen or chosen[0].at > 0):
             return (), stranger["name"].strip()
         return tuple(mention.ref for mention in chosen), ""
 
+    def _self_at(self) -> int:
+        """Where the asker speaks of themselves, -1 when they do not; `告诉我` and `欠我` speak to them."""
+        found = SELF.search(self.text)
+        return found.start(1) if found else -1
+
     def _reversed(self, wanted: list[Relation]) -> Relation | None:
+        who = WHO.match(self.text)
+        spoken = f"谁{self.text[who.end() :]}" if who else self.text
         for relation in wanted:
             asked = relation.reverse["zh"]
-            if asked is not None and asked.search(self.text) and self.mentions:
+            if asked is not None and asked.search(spoken) and self.mentions:
                 return relation
         return None

@@ -34,6 +34,7 @@ from brain.agents.builtin.recall.english_forms import (
     SOURCES,
     TIME,
     VALUES,
+    WHO,
 )
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language
@@ -315,22 +316,13 @@ class English(Analysis):
             if not any(m.at < first and m.ref.type in ("Person", "Project", "Pet") for m in self.mentions):
                 if self.turn.asked_by is None:
                     return (), "you"
-                return (self._group() if GROUP & set(self.lows) else ()) or (self.turn.asked_by,), ""
+                is_group = bool(GROUP & set(self.lows)) and "our" not in self.lows
+                return self.group() if is_group else (self.turn.asked_by,), ""
         fitting = [m for m in self.mentions if any(self.admits(relation, m.ref) for relation in wanted) and m.ref.id]
         chosen = (fitting or [m for m in self.mentions if m.ref.id and m.ref.type not in VALUES])[:1]
         if stranger is not None and (not chosen or stranger[0] < chosen[0].at):
             return (), stranger[1]
         return tuple(mention.ref for mention in chosen), ""
-
-    def _group(self) -> tuple[Ref, ...]:
-        """Whom "we" may mean: what the asker works for, belongs to or works on, besides the asker."""
-        asker = self.turn.asked_by
-        if asker is None or self.text.lower().startswith("our ") or "our" in self.lows:
-            return ()
-        groups = [
-            ref for name in ("works_for", "member_of", "works_on") for ref in self.related(asker, name, by_value=False)
-        ]
-        return (*groups, asker)
 
     def _stranger(self) -> tuple[int, str] | None:
         """The first name in the question that memory does not know."""
@@ -352,9 +344,10 @@ class English(Analysis):
         things = [m.ref for m in self.mentions]
         if not things or self.asks_self:
             return None
+        spoken = WHO.sub("who ", self.spoken)
         for relation in self.relations():
             asked = relation.reverse["en"]
-            if asked is None or not asked.search(self.spoken):
+            if asked is None or not asked.search(spoken):
                 continue
             if any(self.admits_value(relation, ref) for ref in things):
                 return relation

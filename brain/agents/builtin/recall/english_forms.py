@@ -59,10 +59,16 @@ SOURCES = pattern(
     r"^(?:and )?(?:who (?:has |have |was it (?:that|who) )?(?:ever )?(?:said|says|say|told(?: you| me| us)?|"
     r"claim(?:s|ed)|mention(?:s|ed)|reported|stated|denie[sd]|confirm(?:s|ed))\b|"
     r"(?:how|since when|why) do you (?:know|think|believe)\b|where (?:did|do) you (?:hear|learn|get|know|have)\b|"
-    r"what makes you (?:think|believe|say)\b|according to whom?\b|from whom\b|on what basis\b|(?:what|who) is (?:the|your) (?:source|evidence|basis)\b|"
-    r"what(?:'s| is)? your source\b|"
+    r"what makes you (?:think|believe|say)\b|according to whom?\b|from whom\b|on what basis\b|"
+    r"(?:what|who) is (?:the|your) (?:source|evidence|basis)\b|what(?:'s| is)? your source\b|"
     r"when did (?:\w+ ){1,3}(?:say|tell|mention|claim)\b)"
 )
+WHO = pattern(
+    r"^(?:who|which (?:people|person|persons|of them)|(?:does|did|has|is there) any(?:body|one)(?: who)?) "
+    r"(?:(?:else|all|has|have|had|ever|once|used to|currently|now|still|also|did|does|already|previously|formerly) )*"
+)
+"""A question for people, whatever stands between "who" and what they do."""
+
 SAYINGS = pattern(
     r"^what (?:did|has|does|do|have|else did|else has) (?P<who>.+?) (?:say|said|tell|told|mention|mentioned|claim|"
     r"claimed|report|reported|think|thinks)\b"

@@ -68,8 +68,8 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:liv(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based|home ?town now|(?:which|what) (?:city|town|country|place)|"
         r"moved?|moving|relocated?|residence|home)\b",
         r"住|搬|定居|居住",
-        reverse=r"^who (?:else )?(?:is |has |are )?(?:liv|resid|based|moved)",
-        reverse_zh=r"^(?:有)?谁(?:住|搬)",
+        reverse=r"^who (?:is |are |was |were )?(?:liv|resid|based|moved)",
+        reverse_zh=r"^谁(?:住|搬)",
     ),
     _relation(
         "comes_from",
@@ -79,16 +79,16 @@ RELATIONS: tuple[Relation, ...] = (
         r"\bgr[eo]w up\b|"
         r"\b(?:home ?town|birthplace|origin)\b",
         r"来自|哪里人|哪儿人|什么地方人|老家|家乡|出生在|在哪.*出生",
-        reverse=r"^who (?:comes|is|came)(?: originally)? from",
+        reverse=r"^who (?:comes?|is|was|came)(?: originally)? from",
     ),
     _relation(
         "works_for",
         ("{s} works for {o}", "{s} worked for {o}", "where {s} works"),
         ("{s}在{o}工作", "{s}曾在{o}工作", "{s}的工作单位"),
-        r"\b(?:work(?:s|ed|ing)?(?: for| at| with)?|employ(?:er|ed|s)|company|job|joined)\b",
-        r"工作|上班|公司|就职|任职|单位",
-        reverse=r"^who (?:else )?(?:works|worked|is working|is employed|joined)\b",
-        reverse_zh=r"^(?:有)?谁在.+(?:工作|上班)",
+        r"\b(?:work(?:s|ed|ing)?(?: for| at| with)?|employ(?:er|ed|s)|company|job|join(?:s|ed|ing)?)\b",
+        r"工作|上班|公司|就职|任职|单位|入职|离职|跳槽",
+        reverse=r"^who (?:is |are |was |were )?(?:work(?:s|ed|ing)?|employed|joined|left)\b",
+        reverse_zh=r"^谁在.+(?:工作|上班)",
     ),
     _relation(
         "has_role",
@@ -97,7 +97,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:job|role|title|position|profession|occupation|work as|do for work)\b|"
         r"\bwhat do(?:es)? \w+(?: \w+)?(?: do)?\s*$",
         r"职业|职位|职务|岗位|做什么工作|做什么的|什么工作|头衔",
-        reverse=r"^who is (?:the|a|an|our) ",
+        reverse=r"^who (?:is|was|were|are) (?:the|a|an|our) ",
     ),
     _relation(
         "studies_at",
@@ -105,7 +105,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}在{o}读书", "{s}曾在{o}读书", "{s}的学校"),
         r"\b(?:stud(?:y|ies|ied|ying)|university|college|school|graduated?)\b",
         r"读书|上学|学校|大学|念书|毕业",
-        reverse=r"^who (?:studies|studied)",
+        reverse=r"^who (?:is |was )?stud(?:y|ies|ied)",
     ),
     _relation(
         "member_of",
@@ -113,7 +113,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}是{o}的成员", "{s}曾是{o}的成员", "{s}所属的团体"),
         r"\b(?:member|club|team|belongs? to|part of)\b",
         r"成员|团队|俱乐部|加入了?什么",
-        reverse=r"^who (?:is|are) (?:a |the )?(?:members?|in|on)\b",
+        reverse=r"^who (?:is|are|was|were) (?:a |the )?(?:members?|in|on)\b",
     ),
     _relation(
         "project_lead",
@@ -144,7 +144,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}参与{o}", "{s}曾参与{o}", "{s}参与的项目"),
         r"\b(?:work(?:s|ing|ed)? on|(?:which|what) projects?)\b",
         r"参与|什么项目|哪个项目",
-        reverse=r"^who (?:else )?(?:works|is working|worked) on",
+        reverse=r"^who (?:is |was )?work(?:s|ed|ing)? on",
     ),
     _relation(
         "reports_to",
@@ -152,7 +152,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}的上级是{o}", "{s}的上级曾是{o}", "{s}的上级"),
         r"\b(?:boss|manager|supervisor|reports? to|superior)\b",
         r"老板|上司|上级|领导|经理",
-        reverse=r"^who reports to",
+        reverse=r"^who report(?:s|ed)? to",
     ),
     _relation(
         "partner_of",
@@ -204,7 +204,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}认识{o}", "{s}曾认识{o}", "{s}认识的人"),
         r"\b(?:know|knows|acquainted|colleagues?|co-?workers?|neighbou?rs?|room-?mates?|flat-?mates?)\b",
         r"认识|同事|邻居|室友|同学",
-        reverse=r"^who knows",
+        reverse=r"^who (?:knows?|knew)\b",
     ),
     _relation(
         "client_of",
@@ -240,7 +240,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}更喜欢{o}", "{s}曾更喜欢{o}", "{s}的偏好"),
         r"\b(?:prefer(?:s|red|ence|ences)?|favou?rites?|rather have|best|like(?:s|d)? (?:better|more|most))\b",
         r"更喜欢|最喜欢|偏好|偏爱",
-        reverse=r"^who prefers",
+        reverse=r"^who prefer",
         reverse_zh=r"^谁更喜欢",
     ),
     _relation(
@@ -249,8 +249,8 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}喜欢{o}", "{s}曾喜欢{o}", "{s}的喜好"),
         r"\b(?:likes?|liked|loves?|enjoys?|fond|fan of|hobb(?:y|ies)|into|tastes?)\b",
         r"喜欢|爱(?:吃|喝|好|听|看|玩)|爱好|喜好",
-        reverse=r"^who (?:else )?(?:likes|loves|enjoys|is into|is a fan)",
-        reverse_zh=r"^(?:有)?谁(?:也)?(?:喜欢|爱)",
+        reverse=r"^who (?:like|love|enjoy|(?:is|was) (?:into|a fan))",
+        reverse_zh=r"^谁(?:喜欢|爱)",
     ),
     _relation(
         "dislikes",
@@ -258,7 +258,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}不喜欢{o}", "{s}曾不喜欢{o}", "{s}不喜欢的东西"),
         r"\b(?:dislikes?|hates?|can(?:not|'t) stand|not like|n't like|avoids?)\b",
         r"不喜欢|讨厌|不爱|受不了",
-        reverse=r"^who (?:dislikes|hates)",
+        reverse=r"^who (?:dislike|hate)",
         reverse_zh=r"^谁(?:不喜欢|讨厌)",
     ),
     _relation(
@@ -267,7 +267,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}对{o}感兴趣", "{s}曾对{o}感兴趣", "{s}的兴趣"),
         r"\b(?:interest(?:s|ed)?(?: in)?|curious about)\b",
         r"感兴趣|兴趣",
-        reverse=r"^who is interested in",
+        reverse=r"^who (?:is|was) interested in",
     ),
     _relation(
         "allergic_to",
@@ -275,7 +275,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}对{o}过敏", "{s}曾对{o}过敏", "{s}的过敏"),
         r"\b(?:allerg(?:y|ies|ic)|intoleran(?:t|ce))\b",
         r"过敏",
-        reverse=r"^who is allergic",
+        reverse=r"^who (?:is|was) allergic",
         reverse_zh=r"^谁对.+过敏",
     ),
     _relation(
@@ -284,7 +284,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}的饮食是{o}", "{s}的饮食曾是{o}", "{s}的饮食"),
         r"\b(?:diet|vegan|vegetarian|pescatarian|halal|kosher|eats? meat|keto|gluten)\b",
         r"饮食|吃素|素食|忌口",
-        reverse=r"^who is (?:a |an )?(?:vegan|vegetarian|pescatarian)",
+        reverse=r"^who (?:is|was) (?:a |an )?(?:vegan|vegetarian|pescatarian)",
     ),
     _relation(
         "has_condition",
@@ -307,7 +307,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}会说{o}", "{s}曾会说{o}", "{s}会的语言"),
         r"\b(?:speaks?|languages?|spoken|fluent|mother tongue)\b",
         r"语言|会说|会讲|母语|说什么话",
-        reverse=r"^who (?:else )?(?:speaks|can speak)",
+        reverse=r"^who (?:can )?(?:speaks?|spoke)",
         reverse_zh=r"^谁会(?:说|讲)",
     ),
     _relation(
@@ -316,7 +316,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}使用{o}", "{s}曾使用{o}", "{s}使用的工具"),
         r"\b(?:uses?|using|editor|tools?|programming language|operating system|ide)\b",
         r"使用|用什么|编辑器|工具|编程语言",
-        reverse=r"^who uses",
+        reverse=r"^who (?:is using|use)",
     ),
     _relation(
         "drives",
@@ -324,7 +324,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}开{o}", "{s}曾开{o}", "{s}开的车"),
         r"\b(?:drives?|car|vehicle)\b",
         r"开什么车|什么车|车",
-        reverse=r"^who drives",
+        reverse=r"^who (?:drive|drove)",
     ),
     _relation(
         "owns",
@@ -332,7 +332,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s}有{o}", "{s}曾有{o}", "{s}的物品"),
         r"\b(?:owns?|owned|have a|has a|possess(?:es)?|belongs?)\b",
         r"拥有|有什么|有没有",
-        reverse=r"^who owns",
+        reverse=r"^who own",
     ),
     _relation(
         "kept_in",
@@ -346,7 +346,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("The code of {s} is {o}", "The code of {s} was {o}", "the code of {s}"),
         ("{s}的代码是{o}", "{s}的代码曾是{o}", "{s}的代码"),
         r"\b(?:code|pin|combination|passcode|password)\b",
-        r"密码|门禁码|代码|码",
+        r"密码|门禁码|口令|代码|邀请码|[门锁箱机铃]的?码",
     ),
     _relation(
         "email",
@@ -359,8 +359,8 @@ RELATIONS: tuple[Relation, ...] = (
         "phone",
         ("{s}'s phone number is {o}", "{s}'s phone number was {o}", "{s}'s phone number"),
         ("{s}的电话是{o}", "{s}的电话曾是{o}", "{s}的电话"),
-        r"\b(?:phone|telephone|mobile|cell|number|call|reach)\b",
-        r"电话|手机|号码",
+        r"\b(?:(?:(?:tele)?phone|mobile|cell)(?: number)?|(?:my|his|her|their|'s) number|call|reach)\b",
+        r"电话(?:号码)?|手机(?:号码?)?|联系方式|的号码",
     ),
     _relation(
         "address",

@@ -65,6 +65,7 @@ class Wording:
     rules: str
     not_shown: str
     gap: str
+    last_or: str
     no_earlier: str
     now: str
     one_sided: str
@@ -131,11 +132,12 @@ WORDING: dict[Language, Wording] = {
         rules="Standing rules: {what}",
         not_shown="Memory holds more than was looked at",
         gap=" ",
+        last_or=" or ",
         no_earlier="Nothing earlier is on record: {what}",
         now="Now: {what}",
         one_sided="What is on record does not agree: it is said that {what}, and also that it is not so",
         not_exactly="Not exactly that is on record: {what}",
-        two_meant="{name} may mean {who}",
+        two_meant="“{name}” may mean {who}",
         no_record_about="I have nothing on record about {name} that answers this",
         voices="{what}: {voices}",
         voice_support="said by {who} on {date}",
@@ -190,11 +192,12 @@ WORDING: dict[Language, Wording] = {
         counted="{count}：{what}",
         about="{date}：{what}",
         owed="{who}：{what}",
-        owed_to="（对{who}）",
+        owed_to="对{who}",
         due="期限{date}",
         rules="长期规则：{what}",
         not_shown="记忆里还有未查看的内容",
         gap="",
+        last_or="或",
         no_earlier="没有更早的记录：{what}",
         now="现在：{what}",
         one_sided="记录前后不一：有人说{what}，也有人说并非如此",
@@ -216,12 +219,12 @@ WORDING: dict[Language, Wording] = {
 }
 
 
-def listed(parts: Sequence[str], words: Wording) -> str:
-    """`tea, coffee and jazz`."""
+def listed(parts: Sequence[str], words: Wording, *, last: str | None = None) -> str:
+    """`tea, coffee and jazz`; `last` stands before the last instead of "and"."""
     unique = list(dict.fromkeys(parts))
     if len(unique) < 2:
         return "".join(unique)
-    return words.join.join(unique[:-1]) + words.last_join + unique[-1]
+    return words.join.join(unique[:-1]) + (last or words.last_join) + unique[-1]
 
 
 def value_text(claim: KnownClaim, language: Language) -> str:
@@ -286,9 +289,12 @@ def event_date(event: KnownEvent) -> str:
 
 
 def commitment_text(known: KnownCommitment, words: Wording) -> str:
-    """A commitment with its debtor, creditor, due date and status."""
-    what = known.summary + (words.owed_to.format(who=listed([ref.name for ref in known.to], words)) if known.to else "")
-    notes = [words.due.format(date=_due(known.due))] if known.due else []
+    """A commitment with its debtor, creditor, due date and status; a creditor its words name is not told twice."""
+    unnamed = [ref.name for ref in known.to if ref.name not in known.summary]
+    owed = words.owed_to.format(who=listed(unnamed, words)) if unnamed else ""
+    what = known.summary + (owed if owed.startswith(" ") else "")
+    notes = [owed] if owed and not owed.startswith(" ") else []
+    notes += [words.due.format(date=_due(known.due))] if known.due else []
     if known.status != "pending":
         notes.append(known.status)
     text = words.owed.format(who=known.who.name, what=what) if known.who else what
