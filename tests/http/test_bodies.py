@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ import cbor2
 import httpx
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain.http.payload import decoded
@@ -35,6 +37,7 @@ json_values = st.recursive(
 
 
 @pytest.mark.requirement("BR-HTTP-011")
+@settings(deadline=None)
 @given(json_values)
 def test_cbor_carries_what_json_carries(value: Any) -> None:
     assert decoded(cbor2.dumps(value), _CBOR) == decoded(orjson.dumps(value), _JSON) == value
@@ -76,6 +79,7 @@ def test_what_json_could_not_carry_is_refused_at_once(body: bytes) -> None:
     assert time.monotonic() - begun < 1
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=64), st.sampled_from([_JSON, _CBOR, "text/plain", ""]))
 def test_no_bytes_are_more_than_bad_input(body: bytes, kind: str) -> None:
     told = ""
@@ -84,6 +88,92 @@ def test_no_bytes_are_more_than_bad_input(body: bytes, kind: str) -> None:
     except InvalidInput as refused:
         told = refused.message
     assert len(told) < 200
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+@pytest.mark.parametrize(
+    ("body", "kind", "told"),
+    [
+        (b'{"query": "a", "query": "b"}', _JSON, "parse JSON error: the member 'query' stands twice"),
+        (b'{"query": "a", "query": "b"}', "text/markdown", "parse JSON error: the member 'query' stands twice"),
+        (b'{"a": [{"b": {"c": 1, "c": 1}}]}', "", "parse JSON error: the member 'c' stands twice"),
+        (rb'{"c": 1, "\u0063": 1}', _JSON, "parse JSON error: the member 'c' stands twice"),
+        (b"\xa2\x61a\x01\x61a\x02", _CBOR, "parse CBOR error: the member 'a' stands twice"),
+        (b"\x81\xbf\x61a\x01\x61a\x02\xff", _CBOR, "parse CBOR error: the member 'a' stands twice"),
+        (b'{"n": 18446744073709551616}', _JSON, "more than 64 bits"),
+        (b'{"n": -9223372036854775809}', _JSON, "more than 64 bits"),
+        (b'{"n": NaN}', _JSON, "parse JSON error"),
+        (b'{"n": -Infinity}', _JSON, "parse JSON error"),
+        (b'{"n": 1e999}', _JSON, "parse JSON error"),
+        (b'{"n": 1} {"n": 2}', _JSON, "parse JSON error"),
+        (b'{"n": 1}\x00', _JSON, "parse JSON error"),
+        (b'\xef\xbb\xbf{"n": 1}', _JSON, "parse JSON error"),
+        (b"{" + b'"x": {' * 70 + b"}" * 71, _JSON, "nested"),
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_not_read_at_all(body: bytes, kind: str, told: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        decoded(body, kind)
+    assert told in refused.value.message
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"n": 0.' + b"1" * 2_000_000 + b"}",
+        b'{"n": 1e' + b"0" * 2_000_000 + b"1}",
+        b'{"n": ' + b"9" * 2_000_000 + b"}",
+        b'{"' + b"n" * 1_000_000 + b'": 1, "' + b"n" * 1_000_000 + b'": 1}',
+        b"[" + b"1e-300," * 290_000 + b"1]",
+        b"[" * 2_000_000,
+    ],
+)
+def test_long_numbers_and_names_take_no_longer_than_other_bytes(body: bytes) -> None:
+    begun = time.process_time()
+    with contextlib.suppress(InvalidInput):
+        decoded(body, _JSON)
+    assert time.process_time() - begun < 3
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("BR-HTTP-013", "BR-HTTP-004")
+async def test_a_body_that_does_not_fit_is_told_in_the_words_of_its_form(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        for body in ({}, [], {"query": 7}, {"query": "x", "limit": "many"}):
+            for form, content, kind in (("JSON", orjson.dumps(body), _JSON), ("CBOR", cbor2.dumps(body), _CBOR)):
+                answer = await door.post("probe", content=content, headers={"content-type": kind})
+                assert answer.status_code == 400
+                assert answer.json()["error"]["message"].startswith(f"parse {form} error: "), answer.text
+        made = {"user": b"\x01" * 30, "space_id": "bytes", "tier": 0}
+        answer = await door.client.post(
+            "/admin/create_space", content=cbor2.dumps(made), headers={"content-type": _CBOR}
+        )
+        assert answer.json()["error"]["message"] == "parse CBOR error: user is no principal"
+
+
+@pytest.mark.anyio
+async def test_a_packed_body_is_refused_and_never_unpacked(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        packed = gzip.compress(b'{"query": "' + b"x" * 50_000_000 + b'"}')
+        for coding in ("gzip", "GZIP", "br", "identity, gzip"):
+            headers = {"content-type": _JSON, "content-encoding": coding}
+            answer = await door.post("probe", content=packed, headers=headers)
+            assert answer.status_code == 415
+            assert "Content-Encoding" in answer.json()["error"]["message"]
+        headers = {"content-type": _JSON, "content-encoding": "identity"}
+        assert (await door.post("probe", content=b'{"query": "x"}', headers=headers)).status_code == 200
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("BR-HTTP-009")
+@pytest.mark.parametrize("kind", ["Application/JSON", "application/json; charset=UTF-8", "APPLICATION/JSON ;x=y"])
+async def test_a_type_is_known_in_any_case_and_with_parameters(tmp_path: Path, kind: str) -> None:
+    async with opened(tmp_path) as door:
+        answer = await door.post("recall", content=b'"who?"', headers={"content-type": kind})
+        assert answer.status_code == 200, answer.text
+        bare = await door.post("recall", content=b"who?", headers={"content-type": kind})
+        assert bare.status_code == 400
 
 
 @pytest.mark.parametrize(

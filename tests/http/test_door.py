@@ -149,7 +149,7 @@ async def _asked(model: Slow, times: int) -> None:
 
 
 @pytest.mark.requirement("BR-HTTP-018", "BR-HTTP-023", "BR-HTTP-005")
-async def test_a_full_model_budget_is_429_at_once_and_formation_is_still_accepted(tmp_path: Path) -> None:
+async def test_a_full_model_budget_is_429_at_once_for_every_route_that_leads_to_a_model(tmp_path: Path) -> None:
     model = Slow()
     async with served(with_model(tmp_path, model, llm_max_concurrency=1)) as client:
         await client.post("/admin/create_space", json={"user": OWNER, "space_id": "home", "tier": 1})
@@ -157,9 +157,11 @@ async def test_a_full_model_budget_is_429_at_once_and_formation_is_still_accepte
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(door.post, "recall", {"query": "Who is Ana?"})
             await _asked(model, 1)
-            refused = await door.post("recall", {"query": "Who is Ben?"})
-            assert (refused.status_code, refused.text) == (429, "too many concurrent requests, retry later")
-            assert refused.headers["retry-after"] == "1"
+            for path in ("recall", "recall_structured", "formation", "maintenance"):
+                refused = await door.post(path, content=b"is not even looked at")
+                assert (refused.status_code, refused.text) == (429, "too many concurrent requests, retry later")
+                assert refused.headers["retry-after"] == "1"
+                assert refused.headers["content-type"].startswith("text/plain")
             assert (await door.get("info")).status_code == 200
             model.may_answer.set()
 
