@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from brain.agents.builtin.cast import Cast, thing_of
 from brain.agents.builtin.chinese.reader import ChineseReader
 from brain.agents.builtin.english.reader import EnglishReader
-from brain.agents.builtin.facts import Fact, Owed, Reading, Statement
+from brain.agents.builtin.facts import Fact, Owed, Reading, Redate, Statement
 from brain.agents.builtin.orders import is_order, is_transcript
+from brain.agents.builtin.redate import redated, with_year
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import READ_LIMIT, Sentence, clean, sentences, spoken_lines
 from brain.agents.builtin.when import moment_of
@@ -41,7 +43,7 @@ def read_conversation(lines: Sequence[Line], dossier: Sequence[DossierEntry]) ->
         others = [ref for key, ref in speakers.items() if key != (line.speaker.id or line.speaker.name)]
         cast.addressee = thing_of(others[0]) if len(others) == 1 else None
         cast.next_sentence(new_message=True)
-        found = _of_line(line, cast, reading)
+        found = _of_line(line, cast, reading, dossier)
         if line.number is None:
             continue
         if line.is_agent:
@@ -50,7 +52,7 @@ def read_conversation(lines: Sequence[Line], dossier: Sequence[DossierEntry]) ->
     return reading
 
 
-def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
+def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[DossierEntry]) -> list[Statement]:
     number = line.number or 0
     if len(line.text) > READ_LIMIT:
         reading.cut.append(number)
@@ -69,12 +71,18 @@ def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
             reading.ordered.append(number)
             continue
         cast.next_sentence()
-        said, is_joke = readers[sentence.language].read(sentence)
-        if is_joke:
-            found = found[:before]
-            continue
+        said, calls_off = readers[sentence.language].read(sentence)
+        if calls_off and not _called_off(found, before, reading, cast):
+            said = [
+                replace(item, marks=item.marks | {"correction"}) if isinstance(item, Fact) else item for item in said
+            ]
         before = len(found)
         for item in said:
+            if isinstance(item, Redate):
+                _redate(item, (found, reading.statements))
+                continue
+            if isinstance(item, Fact):
+                item = with_year(item, [*reading.statements, *found], dossier)
             if _holds_secret(item):
                 reading.secrets.append(number)
             else:
@@ -84,6 +92,27 @@ def _of_line(line: Line, cast: Cast, reading: Reading) -> list[Statement]:
                     if item.relation == "also_known_as" and isinstance(item.value, str):
                         cast.call(item.subject, item.value)
     return found
+
+
+def _called_off(found: list[Statement], before: int, reading: Reading, cast: Cast) -> bool:
+    """Drop what the speaker said just before, in this message or last in an earlier one; whether there was anything."""
+    if found[before:]:
+        del found[before:]
+        return True
+    if not found and reading.statements and reading.statements[-1].speaker.key == cast.speaker.key:
+        reading.statements.pop()
+        return True
+    return False
+
+
+def _redate(by: Redate, lists: Sequence[list[Statement]]) -> None:
+    """Put the day right of the latest statement it can mean, in this message or before."""
+    for statements in lists:
+        for index in range(len(statements) - 1, -1, -1):
+            other = redated(statements[index], by)
+            if other is not None:
+                statements[index] = other
+                return
 
 
 def _sentences(text: str) -> list[Sentence]:

@@ -112,7 +112,24 @@ class Takeback:
     topic: str | None = None
 
 
-Statement: TypeAlias = Fact | Took | Owed | Erase | Standing | Takeback
+@dataclass(frozen=True, slots=True)
+class Redate:
+    """The speaker puts the day right of what they said last.
+
+    past, future  the day meant, for what has been and for what is to come
+    clock         a time of day alone
+    old           the days the wrong one can have been, when it was named
+    """
+
+    msg: int
+    speaker: Thing
+    past: str | None
+    future: str | None
+    clock: tuple[int, int] | None
+    old: frozenset[str]
+
+
+Statement: TypeAlias = Fact | Took | Owed | Erase | Standing | Takeback | Redate
 
 
 @dataclass(slots=True)

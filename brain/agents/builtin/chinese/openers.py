@@ -14,13 +14,16 @@ _QUESTION = pattern(
     r"[吗呢么]$|什么|哪[里儿个些天位年]|谁|怎么|怎样|为什么|为何|多少|几[点个岁号月时年次位]|是不是|有没有|能不能|可不可以|要不要|"
     r"好不好|对不对|会不会|知不知道|难道"
 )
-_CONDITION = pattern(r"如果|假如|要是|假设|倘若|万一|的话|除非|比如|例如|譬如|比方说|想象|假装")
+_CONDITION = pattern(r"如果|假如|要是|假设|倘若|万一|[^说过才讲前面]的话|除非|比如|例如|譬如|比方说|想象|假装")
 _HEDGE = pattern(
     r"可能|也许|大概|好像|似乎|估计|恐怕|说不定|应该会|我觉得|我想|我猜|我认为|我怀疑|据说|传说|有人说|人们说|大家说|网上说|听说有人|"
     r"我看到|我读到|新闻|报道|差点|考虑|希望|但愿|真想|想要|想去|想住|想当|想搬|宁愿|恨不得|最好|^(?:我|他|她|[\p{Han}]{2,3})(?:住|是|在|喜欢|有|会).*吧$"
 )
 _FICTION = pattern(r"小说|电影里|故事里|书里|梦里|梦见|做梦|游戏里|剧里|歌词|主角|角色")
-_JOKE = pattern(r"开玩笑|逗你|骗你的|哈哈|嘿嘿|呵呵|才怪|说笑|愚人节|[🙄😜🤪😏]")
+_KIDDING = pattern(r"开玩笑|逗你|骗你的|才怪|说笑|愚人节")
+"""Words that take back, when they stand alone, what was said before them."""
+_JOKE = pattern(r"哈哈|嘿嘿|呵呵|[🙄😜🤪😏]")
+_SHORT = 10
 _ASK_KEEP = pattern(
     r"^(?:请|麻烦|帮我?|能不能|可以|你)*(?:记住|记一下|记下|记得|别忘了|不要忘了|保存一下|记录一下)[，,：: ]*(?:一下)?"
 )
@@ -29,8 +32,12 @@ _SKIP = pattern(
     r"首先|然后|而且|并且|还有|所以|不过|但是?|可是|因为|因此|嗯|哦|啊|好的?|是的|没错|谢谢|谢啦|多谢|提醒一下|补充一下|"
     r"好消息|坏消息|更新一下|事实上|老实说|说实话|坦白说|对我来说|至于我)[，,。！!：: ]*"
 )
+_RETRACT = pattern(
+    r"^(?:刚才(?:说)?的?)?(?:那句话?)?(?:不算|不作数|(?:我)?收回(?:刚才|前面)?(?:说)?的?话?|当我没说|就当我没说)[，,：:。 ]+"
+)
 _CORRECT = pattern(
-    r"^(?:不对|不是的?|其实|更正(?:一下)?|我?说错了|弄错了|搞错了|抱歉|对不起|不好意思|纠正一下|等等|等一下)[，,：: ]*"
+    r"^(?:不对|不是的?|其实|更正(?:一下)?|(?:我?(?:刚才|刚刚|上面|前面|之前|昨天)?我?)(?:说|写|打|记|讲|弄|搞|发)错了|"
+    r"口误|打错字了|抱歉|对不起|不好意思|纠正一下|等等|等一下)[，,：: ]*"
 )
 _TOLD = pattern(
     r"^(?P<who>[\p{Han}\p{Latin} ·]{1,20}?)(?:刚才|昨天|之前)?(?:跟我|对我|和我)?(?:说|告诉我|提到|表示|讲)(?:过|"
@@ -41,23 +48,30 @@ _HEARD = pattern(r"^(?:我)?(?:听|据)(?P<who>[\p{Han}\p{Latin} ·]{1,20}?)(?:�
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A sentence without its opener; `shift` is how many characters were taken off its head."""
+    """A sentence without its opener; `shift` is how many characters were taken off its head.
+
+    retracts  whether it calls off what was said just before
+    """
 
     text: str
     shift: int = 0
     marks: frozenset[Mark] = frozenset()
     source: Thing | None = None
+    retracts: bool = False
     stop: Literal["", "question", "condition", "joke", "fiction", "hedge"] = ""
 
 
 def opened(text: str, end: str, cast: Cast) -> Opened:
     """Take the opener off a sentence, or say why it is left alone."""
-    result = Opened(text)
+    retract = _RETRACT.match(text)
+    result = Opened(text[retract.end() :], retract.end(), retracts=True) if retract else Opened(text)
+    if _KIDDING.search(text):
+        return replace(result, stop="joke", retracts=len(text) <= _SHORT)
     if _JOKE.search(text):
         return replace(result, stop="joke")
     if _FICTION.search(text):
         return replace(result, stop="fiction")
-    if _CONDITION.search(text):
+    if _CONDITION.search(result.text):
         return replace(result, stop="condition")
     result = _stripped(result)
     if "asked_to_keep" not in result.marks and (end == "?" or _QUESTION.search(result.text)):

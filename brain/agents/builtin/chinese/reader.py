@@ -13,7 +13,7 @@ from brain.agents.builtin.chinese.courses import Mood, course_of, mood_of
 from brain.agents.builtin.chinese.forgetting import erasure_of, taken_back
 from brain.agents.builtin.chinese.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame
 from brain.agents.builtin.chinese.openers import Opened, opened
-from brain.agents.builtin.chinese.requests import request_of, takeback_of
+from brain.agents.builtin.chinese.requests import other_day_of, request_of, takeback_of
 from brain.agents.builtin.chinese.slots import SLOTS, is_name
 from brain.agents.builtin.chinese.subjects import Subject, kin_fact, link_of, subjects_of
 from brain.agents.builtin.english.attributes import calendar_date
@@ -61,7 +61,11 @@ class ChineseReader:
             return list(wishes), False
         opening = opened(sentence.text, sentence.end, self.cast)
         if opening.stop:
-            return [], opening.stop == "joke"
+            return [], opening.retracts
+        spots = [spot for spot in times_in(opening.text, self.moment, "zh") if spot.is_possible]
+        day = other_day_of(opening, spots, self.msg, self.cast.speaker)
+        if day is not None:
+            return [day], False
         taken = takeback_of(opening, self.msg, self.cast.speaker)
         if taken is not None:
             return [taken], False
@@ -73,7 +77,7 @@ class ChineseReader:
         found = _Sentence(self, opening).statements()
         if "hearsay" in opening.marks:
             found = [item for item in found if isinstance(item, Fact) and item.subject.key != self.cast.speaker.key]
-        return found, False
+        return found, opening.retracts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.chinese.openers import Opened
-from brain.agents.builtin.facts import Fact, Owed, Standing, Statement, Takeback, Thing
+from brain.agents.builtin.facts import Fact, Owed, Redate, Standing, Statement, Takeback, Thing
+from brain.agents.builtin.redate import redate_of
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import pattern
 from brain.agents.builtin.when import Spot
@@ -41,6 +42,35 @@ def takeback_of(opening: Opened, msg: int, speaker: Thing) -> Takeback | None:
             return Takeback(msg, speaker, _plain(groups.get("old")), _plain(match["new"]))
     short = _SHORT.match(text) if "correction" in opening.marks else None
     return Takeback(msg, speaker, None, _plain(short["new"])) if short else None
+
+
+_DAY = "\ue001"
+"""Stands where a time was; a private-use character, which cleaning removes from input."""
+_OTHER_DAY = (
+    pattern(
+        rf"^(?:我(?:是说|说的|的意思是|想说的)?(?:应该)?是?)?(?:应该)?(?:是|在|改成)?{_DAY}(?P<not>[，,]?(?:而)?不是{_DAY})?$"
+    ),
+    pattern(rf"^(?:应该)?不是{_DAY}[，,]?(?:而|应该)?是(?P<last>{_DAY})$"),
+)
+
+
+def other_day_of(opening: Opened, spots: Sequence[Spot], msg: int, speaker: Thing) -> Redate | None:
+    """A day put right: `是周四，不是周五`, after a correction also `周四` alone."""
+    text, at = "", 0
+    for spot in spots:
+        text, at = text + opening.text[at : spot.start] + _DAY, spot.end
+    text = (text + opening.text[at:]).strip("，, 的了啦啊哦")
+    meant = "correction" in opening.marks or "不是" in text or text.startswith(("我是说", "我的意思", "我想说"))
+    if not spots or not meant:
+        return None
+    for shape in _OTHER_DAY:
+        match = shape.match(text)
+        if match:
+            groups = match.groupdict()
+            if groups.get("last"):
+                return redate_of(msg, speaker, spots[1], spots[0])
+            return redate_of(msg, speaker, spots[0], spots[1] if groups.get("not") else None)
+    return None
 
 
 def _plain(value: str | None) -> str | None:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from brain.agents.builtin.english.openers import Opened
 from brain.agents.builtin.english.slots import Scene
 from brain.agents.builtin.english.tokens import Token
-from brain.agents.builtin.facts import Takeback
+from brain.agents.builtin.facts import Redate, Takeback
 from brain.agents.builtin.lexicon import words
+from brain.agents.builtin.redate import redate_of
 from brain.agents.builtin.text import pattern
+from brain.agents.builtin.when import Spot
 
 _TAKES_BACK = pattern(
     r"^(?:(?:please )?scratch that|strike that|i take (?:that|it|this) back|never ?mind(?: that)?|disregard that|"
@@ -32,8 +34,11 @@ _HEADS = (
 _NOT_VALUES = words("i you we he she they it is was are that this what just only really so to very too a an my")
 
 
-def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
+def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | Redate | None:
     """The takeback a sentence amounts to, if it is one."""
+    day = _other_day(opening, scene, msg)
+    if day is not None:
+        return day
     tokens = [token for token in opening.tokens if token.kind != "time"]
     words = " ".join(token.low for token in tokens if token.kind != "mark")
     speaker = scene.cast.speaker
@@ -49,6 +54,38 @@ def fragment(opening: Opened, scene: Scene, msg: int) -> Takeback | None:
     elif not (meant or "correction" in opening.marks or _has_not(body)):
         return None
     return _pair(body, scene, msg, meant=meant) if body else None
+
+
+def _other_day(opening: Opened, scene: Scene, msg: int) -> Redate | None:
+    """`I meant Thursday`, `5 May, not 4 May`, `I said Friday but I meant Thursday`."""
+    words = [
+        token for token in opening.tokens if token.kind != "mark" and token.low not in ("on", "but", "rather", "at")
+    ]
+    lows = tuple("T" if token.kind == "time" else token.low for token in words)
+    spots = [token.spot for token in words if token.spot is not None]
+    meant = "correction" in opening.marks or "not" in lows
+    if lows[:2] in (("i", "said"), ("i", "wrote"), ("i", "typed")) and lows[2:3] == ("T",):
+        wrong, lows, spots, meant = spots[0], lows[3:], spots[1:], True
+        return _redate(lows[2:], spots, wrong, scene, msg) if lows[:2] in _MEANT else None
+    head = next((len(head) for head in _HEADS if lows[: len(head)] == head), 0)
+    if not meant and lows[:2] not in _MEANT and lows[:1] != ("make",):
+        return None
+    return _redate(lows[head:], spots, None, scene, msg)
+
+
+_MEANT = (("i", "meant"), ("i", "mean"))
+
+
+def _redate(lows: Sequence[str], spots: Sequence[Spot], wrong: Spot | None, scene: Scene, msg: int) -> Redate | None:
+    match tuple(lows):
+        case ("T",):
+            return redate_of(msg, scene.cast.speaker, spots[0], wrong)
+        case ("T", "not", "T"):
+            return redate_of(msg, scene.cast.speaker, spots[0], spots[1])
+        case ("not", "T", "T") | ("not", "T", "it", "is", "T"):
+            return redate_of(msg, scene.cast.speaker, spots[1], spots[0])
+        case _:
+            return None
 
 
 def _said_but_meant(tokens: Sequence[Token], scene: Scene, msg: int) -> Takeback | None:

@@ -18,7 +18,7 @@ from brain.agents.builtin.facts import Mark
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.text import pattern
 
-Effect = Literal["skip", "correct", "keep", "hedge"]
+Effect = Literal["skip", "correct", "retract", "keep", "hedge"]
 
 
 def _table(**phrases: str) -> dict[tuple[str, ...], Effect]:
@@ -51,7 +51,12 @@ _PHRASES = _table(
     no wait, oh no, actually, correction, small correction, sorry, i am sorry, no, nope, wait, hold on, oops, my
     mistake, my bad, i was wrong, i misspoke, i made a mistake, to correct myself, let me correct that, let me correct
     myself, i have to correct myself, edit, i stand corrected, that was wrong, that is wrong, that is not right, that
-    is not correct
+    is not correct, typo, my typo, i mistyped, i misremembered, i got that wrong
+    """,
+    retract="""
+    scratch that, strike that, forget that, disregard that, ignore that, never mind, nevermind, i take that back, i take
+    it back, never mind that, forget it, forget what i said, ignore what i said, ignore my last message, ignore that
+    last message
     """,
     keep="""
     please remember, please remember that, remember, remember that, please keep in mind that, keep in mind that, keep
@@ -83,11 +88,13 @@ _QUESTION_HEADS = words(
 )
 _REQUEST = pattern(r"^(?:hi |hey |hello |please |ok |okay )*(?:can|could|would|will) you (?:please |kindly )?")
 _CONDITION = words("if unless whether suppose supposing imagine pretend hypothetically provided assuming otherwise")
-_JOKE = pattern(
-    r"(?:^|\W)(?:just kidding|kidding|jk|joking|just a joke|lol|lmao|rofl|haha\w*|hehe\w*|yeah,? right|not really|"
-    r"/s|as if|"
-    r"in your dreams|april fools)(?:\W|$)|[🙄😜🤪😏]"
+_KIDDING = pattern(
+    r"(?:^|\W)(?:just kidding|kidding|jk|joking|just a joke|yeah,? right|not really|as if|in your dreams|"
+    r"april fools)(?:\W|$)"
 )
+"""Words that take back, when they stand alone, what was said before them."""
+_JOKE = pattern(r"(?:^|\W)(?:lol|lmao|rofl|haha\w*|hehe\w*|/s)(?:\W|$)|[🙄😜🤪😏]")
+_SHORT = 7
 _FICTION = pattern(
     r"\b(?:in (?:the|my|a|this|that|his|her) (?:\w+ )?(?:story|novel|book|movie|film|game|dream|show|series|song|"
     r"play|poem|screenplay|"
@@ -104,6 +111,7 @@ class Opened:
     source  who is said to have said it (`Tom says …`, `according to Tom`); `somebody` when it is nobody named
     stop    why the sentence is left alone; empty when it is not
     request whether it was put as a request to the listener (`can you …`)
+    retracts whether it calls off what was said just before (`scratch that, …`)
     """
 
     tokens: tuple[Token, ...]
@@ -111,11 +119,14 @@ class Opened:
     source: Noun | None = None
     stop: Literal["", "question", "condition", "joke", "fiction", "hedge"] = ""
     request: bool = False
+    retracts: bool = False
 
 
 def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
     """Take the opener off a sentence."""
     result = Opened(tuple(tokens))
+    if _KIDDING.search(text):
+        return replace(result, stop="joke", retracts=len(result.tokens) <= _SHORT)
     if _JOKE.search(text):
         return replace(result, stop="joke")
     if _FICTION.search(text):
@@ -173,7 +184,7 @@ def _is_question(tokens: Sequence[Token], end: str) -> bool:
 
 def _stripped(opened_so_far: Opened) -> Opened:
     """Without the phrases of the table, greetings with a name and names called out."""
-    tokens, marks = opened_so_far.tokens, set(opened_so_far.marks)
+    tokens, marks, retracts = opened_so_far.tokens, set(opened_so_far.marks), opened_so_far.retracts
     for _ in range(6):
         tokens = _without_marks(tokens)
         lows = [token.low for token in tokens[:8]]
@@ -190,14 +201,15 @@ def _stripped(opened_so_far: Opened) -> Opened:
             break  # a person not known, and no hedge
         if effect == "hedge":
             return replace(opened_so_far, tokens=tokens, stop="hedge")
-        if not _opens(phrase, after):
+        if not _opens(phrase, after) or (effect == "retract" and after[0].kind != "mark"):
             break
+        retracts = retracts or effect == "retract"
         if effect == "correct":
             marks.add("correction")
         elif effect == "keep":
             marks.add("asked_to_keep")
         tokens = after
-    return replace(opened_so_far, tokens=tokens, marks=frozenset(marks))
+    return replace(opened_so_far, tokens=tokens, marks=frozenset(marks), retracts=retracts)
 
 
 def _without_marks(tokens: tuple[Token, ...]) -> tuple[Token, ...]:

@@ -64,7 +64,7 @@ class EnglishReader:
         tokens = tokens_of(sentence.text, times_in(sentence.text, self.moment, "en"), sentence.quotes)
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:
-            return [], opening.stop == "joke"
+            return [], opening.retracts
         opening = replace(opening, tokens=_with_is(opening.tokens, self.cast))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
         taken = taken_back(scene, self.msg)
@@ -72,13 +72,13 @@ class EnglishReader:
             return [taken], False
         asked = request_of(opening, scene, self.msg)
         if asked is not None:
-            return asked, False
+            return asked, opening.retracts
         if opening.request and "asked_to_keep" not in opening.marks:
             return [], False
         replaced = fragment(opening, scene, self.msg)
         if replaced is not None:
             return [replaced], False
-        return self._statements(opening, scene), False
+        return self._statements(opening, scene), opening.retracts
 
     def _statements(self, opening: Opened, scene: Scene) -> list[Statement]:
         if opening.source is not None:
