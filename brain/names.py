@@ -25,16 +25,31 @@ _COMMON_WORDS = """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
 
-@lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """A spelling for comparison: compatible forms, no case, no accents, single spaces."""
+    return _fold_name(text) if len(text) <= _NAME else _fold(text)
+
+
+_NAME = 200
+"""Characters up to which a text is likely to be a name that comes again: longer ones are not kept in memory."""
+
+
+def _fold(text: str) -> str:
     plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
 
 
+_fold_name = lru_cache(maxsize=4096)(_fold)
+
+
 def words(text: str) -> list[str]:
     """The folded words of a text; a run of unspaced script is one word."""
-    return [fold(word) for word in _words(text)]
+    return list(_words_of_name(text)) if len(text) <= _NAME else [fold(word) for word in _words(text)]
+
+
+@lru_cache(maxsize=4096)
+def _words_of_name(text: str) -> tuple[str, ...]:
+    return tuple(fold(word) for word in _words(text))
 
 
 def _words(text: str) -> Iterator[str]:

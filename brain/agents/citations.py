@@ -10,11 +10,11 @@ from brain.agents.reading import Query, Reading
 from brain.store.base import Document, Element, ElementId, Snapshot
 
 _BY_ID = {
-    "A": "FIND(?x) WHERE { ?x ASSERTION {id: :id, state: ?s} }",
-    "C": "FIND(?x) WHERE { ?x {id: :id, state: ?s} }",
-    "E": "FIND(?x) WHERE { ?x EVIDENCE {id: :id, state: ?s} }",
-    "P": "FIND(?x) WHERE { ?x PROPOSITION (id: :id) }",
-    "X": "FIND(?x) WHERE { ?x ACTIVITY {id: :id, state: ?s} }",
+    "A": "FIND(?x) WHERE { ?x ASSERTION {state: ?s} FILTER(IN(?x.id, :ids)) }",
+    "C": "FIND(?x) WHERE { ?x {state: ?s} FILTER(IN(?x.id, :ids)) }",
+    "E": "FIND(?x) WHERE { ?x EVIDENCE {state: ?s} FILTER(IN(?x.id, :ids)) }",
+    "P": "FIND(?x) WHERE { ?x (?subject, ?r, ?object) FILTER(IN(?x.id, :ids)) }",
+    "X": "FIND(?x) WHERE { ?x ACTIVITY {state: ?s} FILTER(IN(?x.id, :ids)) }",
 }
 
 
@@ -41,10 +41,14 @@ def cite(ids: Sequence[ElementId], reading: Reading) -> tuple[Citation, ...]:
 
 
 def read_views(ids: Sequence[ElementId], reading: Reading) -> dict[ElementId, Document]:
-    """Elements by id, of every kind."""
-    queries: list[Query] = [(_BY_ID[i[0]], {"id": i}) for i in ids]
+    """Elements by id, of every kind, in the order asked for."""
+    kinds: dict[str, list[ElementId]] = {}
+    for element_id in ids:
+        kinds.setdefault(element_id[0], []).append(element_id)
+    queries: list[Query] = [(_BY_ID[kind], {"ids": members}) for kind, members in kinds.items()]
     answers = reading.try_all(queries) if queries else []
-    return {i: answer["result"][0] for i, answer in zip(ids, answers, strict=True) if answer.get("result")}
+    found = {view["id"]: view for answer in answers for view in answer.get("result") or ()}
+    return {i: found[i] for i in ids if i in found}
 
 
 def _named_by(body: Document, named: Mapping[ElementId, Document]) -> set[ElementId]:

@@ -12,13 +12,13 @@ from typing import Any
 
 from brain.agents.reading import Query, Reading, ref_id
 from brain.agents.standing import Testimony, begun, first_instant, spoken, start_key, weigh
+from brain.agents.stated import read_stated
 from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref
 from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
 MAX_ENTRIES = 12
-_CLAIMS_ABOUT, _CLAIMS_TO = 120, 40
 _SEARCH_WORDS, _SEARCH_LIMIT = 12, 40
 _SEARCH = f"FIND(?c) WHERE {{ ?c SEARCH CONCEPT :text LIMIT {_SEARCH_LIMIT} }}"
 _UNNAMED_TYPES = frozenset({"Commitment", "Event", "Insight", "SleepTask", "Watch", "Skill", "SkillRevision"})
@@ -99,25 +99,17 @@ def find_named(texts: Sequence[str], reading: Reading) -> Named:
     return Named(tuple(mentioned), tuple(alike))
 
 
+_BY_ID = "FIND(?c) WHERE { ?c {state: ?s} FILTER(IN(?c.id, :ids)) }"
+
+
 def read_entities(ids: Iterable[ElementId], reading: Reading) -> dict[ElementId, Entity]:
     """Concepts by id, active or not; those that are not there are left out."""
     wanted = list(dict.fromkeys(ids))
-    queries: list[Query] = [("FIND(?c) WHERE { ?c {id: :id, state: ?s} }", {"id": i}) for i in wanted]
-    answers = reading.ask_all(queries) if queries else []
-    return {i: entity_of(rows[0]) for i, rows in zip(wanted, answers, strict=True) if rows}
+    views = {view["id"]: view for view in reading.ask(_BY_ID, ids=wanted)} if wanted else {}
+    return {i: entity_of(views[i]) for i in wanted if i in views}
 
 
 # --- what is known of them --------------------------------------------------------------------------------------------
-
-_AT = 'FOR TIME :at WITH EPISTEMIC {explanation: "ledger"}'
-_ABOUT = (
-    f"FIND(?p, ?other, ?b) WHERE {{ ?p (:who, ?r, ?other) ?b BELIEF (?p) }} {_AT} LIMIT {_CLAIMS_ABOUT}",
-    f"FIND(?a) WHERE {{ ?p (:who, ?r, ?other) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_ABOUT * 3}",
-)
-_TO = (
-    f"FIND(?p, ?other, ?b) WHERE {{ ?p (?other, ?r, :who) ?b BELIEF (?p) }} {_AT} LIMIT {_CLAIMS_TO}",
-    f"FIND(?a) WHERE {{ ?p (?other, ?r, :who) ?a ASSERTION {{proposition: ?p}} }} LIMIT {_CLAIMS_TO * 3}",
-)
 
 
 def read_claims(
@@ -125,40 +117,37 @@ def read_claims(
 ) -> dict[ElementId, tuple[KnownClaim, ...]]:
     """What is held of each entity at `at`, as subject and as object: accepted first, then newest said first.
 
+    Of an entity with more claims than are told, those last spoken of are.
+
     is_recall  whether claims that were taken back are told too
     """
-    queries: list[Query] = []
-    for entity in entities:
-        who = {"who": {"id": entity.id}}
-        queries += [(_ABOUT[0], who | {"at": at}), (_ABOUT[1], who), (_TO[0], who | {"at": at}), (_TO[1], who)]
-    answers = reading.ask_all(queries) if queries else []
+    stated = read_stated([entity.id for entity in entities], at, reading)
     rows: dict[ElementId, list[tuple[Ref, Mapping[str, Any], Any, Testimony]]] = {}
     known: dict[ElementId, Mapping[str, Any]] = {}
     actors: set[ElementId] = set()
-    for number, entity in enumerate(entities):
+    for entity in entities:
         rows[entity.id] = []
-        for beliefs, assertions in (answers[4 * number : 4 * number + 2], answers[4 * number + 2 : 4 * number + 4]):
-            about: dict[ElementId, list[Mapping[str, Any]]] = {}
-            for assertion in assertions:
-                about.setdefault(assertion["proposition"]["id"], []).append(assertion)
-                known[assertion["id"]] = assertion
-            for proposition, other, belief in beliefs:
-                testimony = weigh(belief, about.get(proposition["id"], ()), at)
-                if testimony is None or (testimony.standing == "withdrawn" and not is_recall):
-                    continue
-                actors.update((*testimony.by, *testimony.against))
-                rows[entity.id].append((entity.ref, proposition, other, testimony))
+        for one in stated[entity.id]:
+            known |= {assertion["id"]: assertion for assertion in one.assertions}
+            testimony = weigh(one.belief, one.assertions, at)
+            if testimony is None or (testimony.standing == "withdrawn" and not is_recall):
+                continue
+            actors.update((*testimony.by, *testimony.against))
+            rows[entity.id].append((entity.ref, one.proposition, one.other, testimony))
     people = {entity.id: entity.ref for entity in entities}
-    people |= {i: entity.ref for i, entity in read_entities(actors - set(people), reading).items()}
+    people |= {i: entity.ref for i, entity in read_entities(sorted(actors - set(people)), reading).items()}
     enders = {i for found in rows.values() for *_, testimony in found for i in testimony.ended_by}
     known |= _read_assertions(enders - set(known), reading)
     claims = {i: [_claim(*row, people, known) for row in found] for i, found in rows.items()}
     return {i: tuple(sorted(found, key=_rank)) for i, found in claims.items()}
 
 
+_ASSERTIONS = "FIND(?a) WHERE { ?a ASSERTION {} FILTER(IN(?a.id, :ids)) }"
+
+
 def _read_assertions(ids: Iterable[ElementId], reading: Reading) -> dict[ElementId, Mapping[str, Any]]:
-    queries: list[Query] = [("FIND(?a) WHERE { ?a ASSERTION {id: :id} }", {"id": i}) for i in sorted(ids)]
-    return {view["id"]: view for rows in (reading.ask_all(queries) if queries else []) for view in rows}
+    wanted = sorted(ids)
+    return {view["id"]: view for view in reading.ask(_ASSERTIONS, ids=wanted)} if wanted else {}
 
 
 def _claim(
@@ -210,19 +199,22 @@ def _rank(claim: KnownClaim) -> tuple[int, str, int]:
 
 # --- commitments ------------------------------------------------------------------------------------------------------
 
+_COMMITMENTS_OF_EACH = 40
 _COMMITMENTS = (
-    'FIND(?c, ?by, ?to) WHERE { ?c {type: "Commitment"} STRUCTURAL (?c, :field, :who) '
-    'OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } OPTIONAL { STRUCTURAL (?c, "owed_to", ?to) } } LIMIT 40'
+    "FIND(?c, ?by, ?to) WHERE { ?who {state: ?s} FILTER(IN(?who.id, :ids)) STRUCTURAL (?c, :field, ?who) "
+    '?c {type: "Commitment"} OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } '
+    'OPTIONAL { STRUCTURAL (?c, "owed_to", ?to) } } ORDER BY ?c._system.created_at DESC LIMIT :most'
 )
 
 
 def read_commitments(entities: Sequence[Entity], reading: Reading) -> tuple[KnownCommitment, ...]:
-    """Commitments these people made or are owed, open ones first, those due soonest before others."""
-    queries: list[Query] = [
-        (_COMMITMENTS, {"who": {"id": entity.id}, "field": field})
-        for entity in entities
-        for field in ("committed_to", "owed_to")
-    ]
+    """Commitments these people made or are owed, open ones first, those due soonest before others.
+
+    Of more than are read, the newest are.
+    """
+    ids = [entity.id for entity in entities]
+    asked = {"ids": ids, "most": _COMMITMENTS_OF_EACH * len(ids)}
+    queries: list[Query] = [(_COMMITMENTS, {**asked, "field": field}) for field in ("committed_to", "owed_to") if ids]
     found: dict[ElementId, KnownCommitment] = {}
     for rows in reading.ask_all(queries) if queries else []:
         for view, by, to in rows:

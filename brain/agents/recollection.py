@@ -17,7 +17,7 @@ from brain.agents.dossier import (
     read_commitments,
 )
 from brain.agents.jobs import RecallJob
-from brain.agents.reading import Query, Reading
+from brain.agents.reading import Reading
 from brain.agents.telling import fitted
 from brain.agents.texts import clean, one_line
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref
@@ -30,6 +30,7 @@ from brain.times import Timestamp
 RECALL_TOKENS = 2_000
 _QUESTION = 8_000
 _EVENTS, _COMMITMENTS, _RULES = 16, 16, 12
+_INVOLVED_SHOWN = 8
 _RING, _PEOPLE = 10, 6
 _SEARCH_COMMITMENTS = (
     'FIND(?c, ?by) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Commitment" LIMIT 8 '
@@ -73,7 +74,7 @@ def recall_turn(job: RecallJob, now: Timestamp, reading: Reading) -> RecallTurn:
         asked_by=asker.ref if asker else _stranger(job),
         topic=job.topic,
         dossier=dossier,
-        events=_events(first, found, reading)[:_EVENTS],
+        events=_events(first, found, reading),
         commitments=tuple(commitments[:_COMMITMENTS]),
         rules=_rules(asker, found, reading)[:_RULES],
         vocabulary=vocabulary,
@@ -140,26 +141,31 @@ def _ring(entities: Sequence[Entity], claims: Mapping[ElementId, Sequence[KnownC
     return list(linked.values())[:_RING]
 
 
+_INVOLVING = (
+    'FIND(?c) WHERE { ?who {state: ?s} FILTER(IN(?who.id, :ids)) STRUCTURAL (?c, "involves", ?who) '
+    '?c {type: "Event"} } ORDER BY ?c._system.created_at DESC LIMIT 64'
+)
+_INVOLVED = (
+    'FIND(?c.id, ?who) WHERE { ?c {state: ?s} FILTER(IN(?c.id, :ids)) STRUCTURAL (?c, "involves", ?who) } LIMIT 256'
+)
+
+
 def _events(entities: Sequence[Entity], found: _Found, reading: Reading) -> tuple[KnownEvent, ...]:
-    """Events these people and things took part in, and those the words led to, newest first."""
-    queries: list[Query] = [
-        (
-            'FIND(?c) WHERE { ?c {type: "Event"} STRUCTURAL (?c, "involves", :who) } LIMIT 24',
-            {"who": {"id": entity.id}},
-        )
-        for entity in entities
-    ]
-    views = {view["id"]: view for rows in (reading.ask_all(queries) if queries else []) for view in rows}
-    views |= {view["id"]: view for view in found.events}
-    involved = (
-        reading.ask_all(
-            [('FIND(?w) WHERE { STRUCTURAL (:event, "involves", ?w) } LIMIT 8', {"event": {"id": i}}) for i in views]
-        )
-        if views
-        else []
-    )
-    events = [_event(view, who) for view, who in zip(views.values(), involved, strict=True)]
-    return tuple(sorted(events, key=lambda event: (event.on or event.said_at or "", event.id), reverse=True))
+    """Events the words led to, and the newest these people and things took part in; newest first."""
+    ids = [entity.id for entity in entities]
+    views = {view["id"]: view for view in found.events}
+    involving = sorted(reading.ask(_INVOLVING, ids=ids) if ids else (), key=_when, reverse=True)
+    views |= {view["id"]: view for view in involving}
+    newest = sorted(list(views.values())[:_EVENTS], key=_when, reverse=True)
+    who: dict[ElementId, list[Any]] = {view["id"]: [] for view in newest}
+    for event_id, person in reading.ask(_INVOLVED, ids=list(who)) if who else ():
+        who[event_id].append(person)
+    return tuple(_event(view, who[view["id"]][:_INVOLVED_SHOWN]) for view in newest)
+
+
+def _when(view: Mapping[str, Any]) -> tuple[str, str]:
+    created = (view.get("_system") or {}).get("created_at")
+    return str((view.get("attributes") or {}).get("started_at") or created or ""), str(view["id"])
 
 
 def _event(view: Mapping[str, Any], who: Sequence[Any]) -> KnownEvent:
