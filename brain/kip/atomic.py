@@ -8,6 +8,7 @@ from typing import Any
 from brain import errors
 from brain.kip import commit
 from brain.kip.context import Answer, OperationTrace, WriteSet
+from brain.kip.governance import approvals
 from brain.kip.governance.access import Access
 from brain.kip.operate import Done, Operator, Undo, ledger_of, named, outcome_of, replayed, skipped
 from brain.kip.outcomes import Keeper, Kept, Key
@@ -26,6 +27,9 @@ def all_or_none(operator: Operator, prepared: Sequence[Prepared]) -> list[Done]:
                 batch.run(tx, access)
     except Undo:
         return batch.done
+    except errors.RequiresApproval as refused:
+        operator.file(refused, prepared, batch.keeper.request_digest, batch.changes)
+        return batch.broken_off(refused)
     except Exception as error:  # noqa: BLE001 - whatever it was, every operation has a result
         return batch.broken_off(error)
     return batch.done if kept is None else batch.replayed(kept)
@@ -35,6 +39,7 @@ class Batch:
     """The operations of one atomic request on their way.
 
     done    results so far, in order
+    changes what the statements change, one after the other
     sealed  the receipt, once everything is written and only the commit is left
     """
 
@@ -44,6 +49,7 @@ class Batch:
         self.prepared = prepared
         self.keeper: Keeper = operator.keeper(prepared, None if key is None else Key(key))
         self.done: list[Done] = []
+        self.changes: list[dict[str, Any]] = []
         self.sealed: dict[str, Any] | None = None
 
     def run(self, tx: Transaction, access: Access) -> None:
@@ -65,15 +71,18 @@ class Batch:
             answer, write_set = operator.statement(entry, run, tx, ledger, ingest)
             commit.apply(write_set, tx, ledger)
             total.controls |= write_set.controls
+            self.changes += write_set.changes
             answers.append(answer)
             self.done.append(operator.written(entry, run, answer, write_set, ledger, receipt=None))
         operator.revalidate(access, ledger)
+        approval = operator.approval(tx, access, ledger, self.keeper.request_digest)
         total.changes = commit.overall_changes(tx, run, ledger)
         digest = self.keeper.request_digest
         receipt = commit.finish(tx, run, ledger, answers, total, request_digest=digest, dry_run=dry_run)
         operator.receipt = receipt
         if dry_run:
             raise Undo
+        approvals.spend(tx, approval)
         self.keeper.keep(tx, receipt, [self._outcome(place) for place in range(len(self.done))], ledger.asked)
         operator.environment_version = receipt["schema_environment_version"]
         self.sealed = receipt

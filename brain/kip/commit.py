@@ -55,7 +55,7 @@ def finish(
     """The receipt of a transaction whose writes are applied, recorded when it changed something and is no dry run."""
     sweep = _sweep(answers)
     version = environment_after(write_set, run)
-    outline = _outline(run, tx.seq, request_digest, write_set, version)
+    outline = _outline(run, ledger, tx.seq, request_digest, write_set, version)
     if dry_run or not (write_set.changes or write_set.controls):
         return _sealed(
             {
@@ -129,7 +129,9 @@ def _envelope(tx: Transaction, run: Run, ledger: Ledger, write_set: WriteSet, ve
     return envelope
 
 
-def _outline(run: Run, seq: int, request_digest: str, write_set: WriteSet, version: int) -> dict[str, Any]:
+def _outline(
+    run: Run, ledger: Ledger, seq: int, request_digest: str, write_set: WriteSet, version: int
+) -> dict[str, Any]:
     plan = {"changes": write_set.changes, "controls": sorted(write_set.controls)}
     return {
         "space_id": run.space_uri,
@@ -140,8 +142,8 @@ def _outline(run: Run, seq: int, request_digest: str, write_set: WriteSet, versi
         "schema_environment_version": version,
         "origin": {
             "principal_id": run.session.principal_id,
-            "actor_binding_id": None,
-            "delegation_digest": None,
+            "actor_binding_id": ledger.binding,
+            "delegation_digest": run.session.delegation_digest,
         },
     }
 

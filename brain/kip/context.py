@@ -18,6 +18,7 @@ from brain.times import Seq, Timestamp
 if TYPE_CHECKING:
     from brain.kip.ast import Statement
     from brain.kip.governance.authority import Authority
+    from brain.kip.governance.plane import Plane
     from brain.kip.governance.sight import Sight
     from brain.kip.schema import Environment
     from brain.store.embedding import Embedder, EmbeddingFailure
@@ -139,7 +140,7 @@ class Run:
     vectors      of the words searched for, as far as they were embedded before the snapshot was opened
     sight        what is hidden from the caller; the snapshot shows none of it. None when nothing is
     weighed      the Space as belief may be worked out for this caller; None for the snapshot itself
-    quarantined  elements that no search finds
+    plane        the protected state as it stands; None where nobody governed
     """
 
     snapshot: Snapshot
@@ -158,7 +159,7 @@ class Run:
     vectors: Mapping[str, list[float] | EmbeddingFailure] = field(default_factory=dict)
     sight: Sight | None = None
     weighed: Snapshot | None = None
-    quarantined: frozenset[ElementId] = frozenset()
+    plane: Plane | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from brain.ids import digest
 from brain.kip import ast, commit, respond
 from brain.kip.context import Answer, OperationTrace, Run, Session, WriteSet
 from brain.kip.envelope import Request
+from brain.kip.governance import approvals
 from brain.kip.governance.access import Access, access_of, revalidate
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
@@ -114,6 +115,7 @@ class Operator:
                 ledger = ledger_of(run, tx)
                 answer, write_set = self.statement(prepared, run, tx, ledger, self.request.ingest)
                 self.revalidate(access, ledger)
+                approval = self.approval(tx, access, ledger, keeper.request_digest)
                 if not self.request.dry_run:
                     commit.apply(write_set, tx, ledger)
                 sealed = commit.finish(
@@ -128,11 +130,16 @@ class Operator:
                 done = self.written(prepared, run, answer, write_set, ledger, receipt=sealed)
                 if self.request.dry_run:
                     raise Undo
+                approvals.spend(tx, approval)
                 keeper.keep(tx, sealed, [outcome_of(done)], ledger.asked)
                 receipt = sealed
         except Undo:
             self.minted = minted
             return done
+        except errors.RequiresApproval as refused:
+            self.minted = minted
+            self.file(refused, [prepared], keeper.request_digest, write_set.changes)
+            raise
         except Exception as error:
             if not self.is_durable(receipt, error):
                 self.minted = minted
@@ -199,6 +206,31 @@ class Operator:
         """Whether what the writes needed is still held now that they are about to commit (§28.6)."""
         revalidate(access.plane, self.session, ledger.asked, timestamp(self.engine.clock.now_ms()))
 
+    def approval(self, tx: Transaction, access: Access, ledger: Ledger, request_digest: str) -> str | None:
+        """The approval the writes use up, None when they need none; RequiresApproval when it is missing (§29.11)."""
+        return approvals.require(tx, access.plane, self.session, ledger.asked, request_digest)
+
+    def file(
+        self,
+        refused: errors.RequiresApproval,
+        prepared: Sequence[Prepared],
+        request_digest: str,
+        changes: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Keep what waits for a second principal, for that principal to see."""
+        filed = approvals.Filed(
+            refused.details["approval_id"],
+            self.session.principal_id,
+            request_digest,
+            tuple(refused.details["permissions"]),
+            tuple(entry.operation.command for entry in prepared),
+            tuple(changes),
+            timestamp(self.engine.clock.now_ms()),
+        )
+        if not self.request.dry_run:
+            with self.transaction() as tx:
+                approvals.file(tx, filed)
+
     def run(self, prepared: Prepared, environment: Environment, access: Access) -> Run:
         """What one operation runs with."""
         return Run(
@@ -217,7 +249,7 @@ class Operator:
             embedder=self.engine.embedder,
             sight=access.sight,
             weighed=access.weighed,
-            quarantined=access.quarantined,
+            plane=access.plane,
         )
 
     def require_runnable(self, prepared: Prepared) -> None:

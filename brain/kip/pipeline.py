@@ -23,7 +23,7 @@ from brain.kip.context import Answer, Limits, Outcome, Run, Session, WriteSet
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
-from brain.kip.governance.access import Planes
+from brain.kip.governance.access import Planes, access_of
 from brain.kip.operate import Operator, ledger_of, skipped
 from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
@@ -117,15 +117,17 @@ class Engine:
 
         raises  NotAuthorized without `manage_actor_binding`, NotFoundOrNotVisible for anything but a Concept in use
         """
-        govern.permit(session, "manage_actor_binding")
         with self.space.transaction() as tx:
+            now = timestamp(self.clock.now_ms())
+            session = access_of(self.planes.of(tx), session, tx, tx, now).session
+            govern.permit(session, "manage_actor_binding")
             found = tx.elements([concept]).get(concept)
             if found is None or found.kind is not Kind.CONCEPT or found.state != "active":
                 raise errors.NotFoundOrNotVisible(f"{concept} is no Concept that could be the self.")
             identity = tx.control("identity") or NO_IDENTITY
             if identity["self"] == concept:
                 return
-            run = Run(tx, self.environment(tx), {}, session, timestamp(self.clock.now_ms()), self.space_uri)
+            run = Run(tx, self.environment(tx), {}, session, now, self.space_uri)
             ledger = ledger_of(run, tx)
             ledger.asked.add("manage_actor_binding")
             changed: Document = {**identity, "self": concept, "version": identity["version"] + 1}

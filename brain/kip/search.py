@@ -80,8 +80,9 @@ def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQ
     raises   SearchIndexUnavailable when there are no vectors yet or none of the words searched for, CursorExpired when
              vectors are no more those of the ranking
     """
-    if run.quarantined:
-        query = replace(query, visible=lambda element: element.id not in run.quarantined)
+    if run.plane is not None and run.plane.quarantined:
+        quarantined = run.plane.quarantined
+        query = replace(query, visible=lambda element: element.id not in quarantined)
     if query.mode is SearchMode.KEYWORD:
         return query
     embedder = run.embedder

@@ -16,7 +16,7 @@ from brain.kip.governance.authority import Authority, authority_of, chain_digest
 from brain.kip.governance.plane import CONTROL, Plane, from_document
 from brain.kip.governance.sight import Sight
 from brain.kip.governance.view import View
-from brain.store.base import ElementId, Snapshot
+from brain.store.base import Snapshot
 from brain.times import Seq, Timestamp
 
 Open = Callable[[Seq], AbstractContextManager[Snapshot]]
@@ -53,8 +53,8 @@ class Access:
     snapshot     the Space as it sees it
     weighed      the Space as belief may be worked out for it; None for the same as `snapshot`
     sight        what is hidden from it; None for nothing
-    quarantined  elements no search finds, whoever searches (§31.6)
     head         the Space as it stands
+    plane        its protected state, None where nobody governed
     """
 
     session: Session
@@ -63,7 +63,6 @@ class Access:
     plane: Plane | None = None
     weighed: Snapshot | None = None
     sight: Sight | None = None
-    quarantined: frozenset[ElementId] = frozenset()
 
     def opened(self, open_at: Open) -> Open:
         """Looking back, under the authority of now."""
@@ -91,9 +90,8 @@ def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: S
         return Access(session, snapshot, head)
     authority = authority_in(plane, session, now)
     session = _held(plane, session, authority)
-    quarantined = plane.quarantined
     if authority.sees_everything:
-        return Access(session, snapshot, head, plane, quarantined=quarantined)
+        return Access(session, snapshot, head, plane)
     is_head = snapshot is head
     sight = Sight(authority, head)
     weighing = Sight(authority, head, projects=True)
@@ -104,7 +102,6 @@ def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: S
         plane,
         weighed=View(snapshot, weighing, is_head=is_head, projects=True),
         sight=sight,
-        quarantined=quarantined,
     )
 
 

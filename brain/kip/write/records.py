@@ -152,7 +152,9 @@ def fill_assertion(work: Workspace, draft: Draft, fields: Mapping[str, Any]) -> 
     draft.body.setdefault("asserted_at", work.now)
     draft.body["lifecycle"] = {"status": "active"}
     actor_id = draft.body["asserted_by"]["id"]
-    work.permit(govern.assertion_permission(work.run.session, actor_id, work.identity()["self"]))
+    session = work.run.session
+    work.permit(govern.assertion_permission(session, actor_id, work.identity()["self"]))
+    work.ledger.binding = next((name for name, actors in session.bindings if actor_id in actors), work.ledger.binding)
 
 
 def context_refs(work: Workspace, holder: ElementId, value: Any, name: str) -> list[ElementId]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from brain import errors
 from brain.ids import is_element_id
+from brain.kip.search import with_likeness
 from brain.kip.write.work import Workspace
 from brain.store.base import ElementId, Kind, Scan, SearchQuery
 
@@ -86,7 +87,7 @@ def by_canonical_id(work: Workspace, canonical_id: Any) -> ElementId | None:
     for draft in work.drafts.values():
         if draft.body.get("canonical_id") == canonical_id and draft.state == "active":
             return draft.id
-    found = next(work.tx.scan(Scan(Kind.CONCEPT, canonical_id=canonical_id, limit=1)), None)
+    found = next(work.seen.scan(Scan(Kind.CONCEPT, canonical_id=canonical_id, limit=1)), None)
     return found.id if found else None
 
 
@@ -122,8 +123,8 @@ def _candidates(work: Workspace, text: Any, type_name: Any) -> list[dict[str, An
         except errors.KipError:
             lineages = None
     words = text.replace(":", " ").replace("_", " ").replace("-", " ")
-    hits = work.tx.search(SearchQuery(Kind.CONCEPT, words, lineages, _CANDIDATES))
-    bodies = work.tx.elements([hit.id for hit in hits])
+    hits = work.seen.search(with_likeness(SearchQuery(Kind.CONCEPT, words, lineages, _CANDIDATES), work.run))
+    bodies = work.seen.elements([hit.id for hit in hits])
     candidates = []
     for hit in hits:
         if hit.id in bodies:

@@ -64,6 +64,8 @@ class Purge(TargetStep[ast.Purge]):
 
     def _require_unreferenced(self) -> None:
         holders = by_number(edge.source for edge in _references_to(self.work, self.work.erasing))
+        if any(map(self.work.is_hidden, holders)):
+            raise _not_yours()
         if holders:
             raise errors.PurgeDenied(
                 f"{len(holders)} elements refer to what would be erased, {holders[0]} among them.",
@@ -77,6 +79,8 @@ class Purge(TargetStep[ast.Purge]):
         fresh = set(doomed)
         while fresh:
             holders = {edge.source for edge in _references_to(self.work, fresh)} - doomed.keys()
+            if any(map(self.work.is_hidden, holders)):
+                raise _not_yours()
             fresh = set()
             for element_id in by_number(holders):
                 draft = self.work.draft(element_id)
@@ -140,9 +144,16 @@ def _references_to(work: Workspace, ids: set[ElementId]) -> Iterator[Edge]:
     for edge in work.tx.edges(EdgeScan(targets=frozenset(ids))):
         if edge.source in work.erasing or edge.source in ids:
             continue
+        if work.is_hidden(edge.source):
+            yield edge
+            continue
         body = work.body(edge.source)
         if body is not None and body["_system"]["state"] != "purged":
             yield edge
+
+
+def _not_yours() -> errors.PurgeDenied:
+    return errors.PurgeDenied("This cannot be erased with the authority you have.", hint="Ask the owner of the Space.")
 
 
 def _require_no_hold(body: Mapping[str, Any]) -> None:

@@ -94,7 +94,7 @@ def _counters_at(work: Workspace, element_id: ElementId, version: int) -> Mappin
     own = work.drafts.get(element_id)
     if own is not None and own.before is None:
         return {} if version == 1 else None
-    for _, element in work.tx.versions(element_id):
+    for _, element in work.seen.versions(element_id):
         if element.version == version and element.state != "purged":
             counters: Mapping[str, Any] = element.body["_system"]["plane_versions"]
             return counters

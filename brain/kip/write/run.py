@@ -9,6 +9,7 @@ from typing import Any
 from brain import errors
 from brain.kip import ast
 from brain.kip.context import Answer, Changed, Run, WriteSet
+from brain.kip.governance import inheritance
 from brain.kip.validate import TERMINAL_ACTIVITY
 from brain.kip.write import check
 from brain.kip.write.claims import Assert, EnsureProposition
@@ -183,6 +184,7 @@ def _seal(work: Workspace, minted: frozenset[ElementId]) -> WriteSet:
     session = work.run.session
     origin = {"principal_id": session.principal_id, "channel": session.channel, "import_id": None}
     finished = _finish(work)
+    inheritance.settle(work)
     for draft in work.drafts.values():
         if draft.before is not None and not changed_content(draft.before, draft.body):
             continue

@@ -16,4 +16,4 @@ Row: TypeAlias = Mapping[str, Any]
 
 def rows_of(work: Workspace, where: ast.Where) -> list[Row]:
     """The solutions of a WHERE over the state the transaction had before the statement."""
-    return list(solutions(where, replace(work.run, snapshot=work.tx)))
+    return list(solutions(where, replace(work.run, snapshot=work.seen)))

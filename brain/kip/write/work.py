@@ -13,7 +13,7 @@ from brain.ids import lineage_of, object_key
 from brain.kip import govern
 from brain.kip.context import Run
 from brain.kip.write.planes import NO_VALUE, same
-from brain.store.base import Element, ElementId, Kind, Scan, Transaction, TupleScan
+from brain.store.base import Element, ElementId, Kind, Scan, Snapshot, Transaction, TupleScan
 from brain.times import Seq, Timestamp
 
 HELD_STATES = frozenset({"active", "archived", "merged", "tombstoned"})
@@ -85,20 +85,26 @@ class Ledger:
     seq, tx_id  of the commit this transaction will make
     originals   every changed element as the transaction found it, None when it created it
     asked       permissions the writes needed, which a replay of the outcome needs as well
+    binding     the ActorBinding a claim was made under, None for none
     """
 
     seq: Seq
     tx_id: str
     originals: dict[ElementId, Element | None] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
+    binding: str | None = None
 
 
 class Workspace:
-    """One statement's tentative state over a transaction."""
+    """One statement's tentative state over a transaction.
+
+    seen  the transaction as the caller may know it; look-ups that answer the caller go there, or by `element`
+    """
 
     def __init__(self, run: Run, tx: Transaction, ledger: Ledger, op_id: str | None = None) -> None:
         self.run = run
         self.tx = tx
+        self.seen: Snapshot = tx if run.sight is None else run.snapshot
         self.ledger = ledger
         self.environment = run.environment
         self.op_id = op_id or ledger.tx_id
@@ -134,14 +140,27 @@ class Workspace:
         """Read several elements at once, so that later look-ups cost nothing."""
         missing = [element_id for element_id in ids if element_id not in self._found and element_id not in self.drafts]
         if missing:
-            found = self.tx.elements(missing)
+            found = self._visible(self.tx.elements(missing))
             self._found |= {element_id: found.get(element_id) for element_id in missing}
 
     def element(self, element_id: ElementId) -> Element | None:
-        """An element as the transaction has it, without this statement's own changes."""
+        """An element as the transaction has it, without this statement's own changes; None for a hidden one."""
         if element_id not in self._found:
-            self._found[element_id] = self.tx.elements([element_id]).get(element_id)
+            self._found[element_id] = self._visible(self.tx.elements([element_id])).get(element_id)
         return self._found[element_id]
+
+    def _visible(self, found: dict[ElementId, Element]) -> dict[ElementId, Element]:
+        """Those the caller may know of, whole: a working copy is made of what is stored, never of what is shown."""
+        sight = self.run.sight
+        if sight is None:
+            return found
+        sight.judge((), found.values())
+        return {element_id: element for element_id, element in found.items() if sight.sees(element_id)}
+
+    def is_hidden(self, element_id: ElementId) -> bool:
+        """Whether there is an element that the caller may not know of. Uniqueness and references count it all the
+        same; what is said of them then names nothing."""
+        return element_id not in self.drafts and self.run.sight is not None and not self.run.sight.sees(element_id)
 
     def body(self, element_id: ElementId) -> Mapping[str, Any] | None:
         """An element's content with this statement's changes, None when there is no such element."""
@@ -158,9 +177,19 @@ class Workspace:
             found = self.element(element_id)
             if found is None:
                 raise errors.NotFoundOrNotVisible(f"There is no element {element_id}.")
+            self._require_whole(found)
             draft = Draft(element_id, found.kind, found, copy_json(found.body))
             self.drafts[element_id] = draft
         return draft
+
+    def _require_whole(self, element: Element) -> None:
+        """What may not be read whole is not written to: its new content would tell of the old."""
+        sight = self.run.sight
+        if sight is not None and not sight.reads_whole(element):
+            raise errors.NotAuthorized(
+                f"Writing to {element.id} needs reading all of it.",
+                details={"permission": "read", "element": element.id},
+            )
 
     def create(self, kind: Kind, members: Mapping[str, Any], client_key: str | None = None) -> Draft:
         """A draft for a new element, or, for a client key that is known, one to be compared with the earlier element.
@@ -171,6 +200,8 @@ class Workspace:
         if first is None and client_key:
             known = self.tx.by_client_key(kind, client_key)
             first = known.id if known else None
+            if first is not None and self.is_hidden(first):
+                raise errors.ClientKeyConflict(f"The client key {client_key!r} is not free.")
         element_id = first or self.tx.new_ids(kind, 1)[0]
         draft = Draft(element_id, kind, None, self._blank(kind, element_id) | dict(members), client_key=client_key)
         if first is not None:
@@ -239,11 +270,19 @@ class Workspace:
             self._keys[key].append(draft.id)
 
     def concepts_by_key(self, key: str, lineages: frozenset[str] | None) -> list[ElementId]:
-        """Concepts that hold a key, of these type lineages or of any, by number; purged ones hold none."""
+        """Concepts that hold a key, of these type lineages or of any, by number; purged ones hold none.
+
+        Hidden ones are among them only where uniqueness asks (`is_hidden`).
+        """
+        return [found for found in self.holders_of_key(key, lineages) if not self.is_hidden(found)]
+
+    def holders_of_key(self, key: str, lineages: frozenset[str] | None) -> list[ElementId]:
+        """The same with hidden ones."""
         stored = self.tx.scan(Scan(Kind.CONCEPT, lineages=lineages, states=HELD_STATES, key=key))
         ids = []
         for element in stored:
-            self._found.setdefault(element.id, element)
+            if not self.is_hidden(element.id):
+                self._found.setdefault(element.id, element)
             ids.append(element.id)
         for element_id in self._keys.get(key, ()):
             body = self.body(element_id)
@@ -268,6 +307,8 @@ class Workspace:
             TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
         )
         for element in found:
+            if self.is_hidden(element.id):
+                raise errors.NotAuthorized("This tuple is not yours to state.", details={"permission": "create"})
             self._found.setdefault(element.id, element)
         return found[0].id if found else None
 
