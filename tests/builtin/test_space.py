@@ -95,7 +95,7 @@ def test_people_who_disagree_are_both_told(space: TestSpace) -> None:
 def test_hearsay_stays_hearsay(space: TestSpace) -> None:
     space.form(MODEL, said("Tom says Eva moved to Rome.", "Ana Ruiz"))
     answer = ask(space, "Where does Eva live?")
-    assert answer.run.content.startswith("Not confirmed: Ana Ruiz passed on")
+    assert answer.run.content.startswith("Not confirmed: Ana Ruiz said on")
 
 
 def test_what_was_never_said_is_not_known(space: TestSpace) -> None:

@@ -9,6 +9,7 @@ from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Analysis, Ask, Form
 from brain.agents.builtin.recall.chinese import Chinese
 from brain.agents.builtin.recall.english import English
+from brain.agents.builtin.recall.evidence import with_ended
 from brain.agents.builtin.recall.happenings import events_reply
 from brain.agents.builtin.recall.lookup import Looked
 from brain.agents.builtin.recall.naming import with_given_names
@@ -45,7 +46,7 @@ def reply_to(ask: Ask, turn: RecallTurn, looked: Looked | None = None) -> Reply:
 
     looked  what was read beyond the dossier
     """
-    told_turn, read = with_given_names(turn), looked or Looked()
+    told_turn, read = with_ended(with_given_names(turn)), looked or Looked()
     if not ask.others:
         return _one(ask, told_turn, read)
     return _for_each((ask, *ask.others), told_turn, read)

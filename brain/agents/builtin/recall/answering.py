@@ -63,16 +63,21 @@ class Answering:
         if ask.unknown:
             return self.nothing(words.unknown.format(name=ask.unknown))
         if ask.subjects and ask.left:
-            return self.nothing(words.no_record_about.format(name=ask.subjects[0].name))
+            return self._nothing_about()
         if ask.subjects and ask.relations:
             shape = words.no_record_then if ask.time else words.no_record
             when = ask.time.on if ask.time else ""
             return self.nothing(shape.format(topic=self.topic(ask.relations[0]), when=when))
         if ask.form == "events":
             return self.nothing(words.no_events)
-        if ask.subjects:
-            return self.nothing(words.no_record_about.format(name=ask.subjects[0].name))
-        return self.nothing(words.nothing)
+        return self._nothing_about()
+
+    def _nothing_about(self) -> Reply:
+        """Nothing that answers the question; about whom, where it is about one that it names."""
+        subjects = self.ask.subjects
+        if len(subjects) == 1 and subjects[0].type not in (None, "Thing"):
+            return self.nothing(self.words.no_record_about.format(name=subjects[0].name))
+        return self.nothing(self.words.nothing)
 
     def taken_back(self, claim: KnownClaim, part: Held) -> Reply:
         """That what was said on the matter was taken back."""

@@ -30,7 +30,7 @@ _BEATS: dict[str, frozenset[str]] = {
     "email": words("works_for lives_in phone address also_known_as"),
     "phone": words("works_for lives_in"),
     "address": words("lives_in"),
-    "has_code": words("also_known_as phone kept_in works_for"),
+    "has_code": words("also_known_as phone kept_in works_for email has_account address"),
     "timezone": words("lives_in"),
     "has_pet": words("also_known_as owns"),
     "sibling_of": words("also_known_as"),
@@ -58,7 +58,7 @@ _BEATS: dict[str, frozenset[str]] = {
 """Relations a question may seem to ask for as well when it asks for the first."""
 
 
-IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b")
+IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b|\bused? to\b")
 """Phrases with words in them that ask for something else."""
 
 

@@ -155,7 +155,8 @@ class Chinese(Analysis):
         covered += [(spot.start, spot.end) for spot in self.times]
         for relation in relations:
             covered += [match.span() for match in relation.asks["zh"].finditer(self.text)]
-        for word in (*CHINESE_FAVOURITE_KINDS, *CHINESE_PETS, *RELATIVES):
+        kinds = CHINESE_FAVOURITE_KINDS if self._kinds(relations) else ()
+        for word in (*kinds, *CHINESE_PETS, *RELATIVES):
             at = self.text.find(word)
             covered += [(at, at + len(word))] if at >= 0 else []
         plain = "".join(

@@ -197,12 +197,13 @@ class English(Analysis):
         for relation in relations:
             spans += [match.span() for match in relation.asks["en"].finditer(self.text)]
         spans += [match.span() for match in IDIOMS.finditer(self.text)]
+        has_kinds = bool(self._kinds(relations))
         left = set()
         for token in self.tokens:
             word = fold(token.text)
             is_plain = token.low in GENERIC or token.low in HARMLESS or token.kind == "mark" or not word
             is_kin = any(form in RELATIVES or form in PETS for form in (word, word.removesuffix("s")))
-            is_kind = word in FAVOURITE_KINDS or word.removesuffix("s") in FAVOURITE_KINDS
+            is_kind = has_kinds and (word in FAVOURITE_KINDS or word.removesuffix("s") in FAVOURITE_KINDS)
             if not (is_plain or is_kin or is_kind or any(a <= token.start and token.end <= b for a, b in spans)):
                 left.add(word)
         return frozenset(left)

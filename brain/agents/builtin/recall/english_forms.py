@@ -44,7 +44,8 @@ EVENTS = pattern(
     r"who)\b"
 )
 COMMITMENTS = pattern(
-    r"\b(?:promis(?:e|ed|es|ing)|commit(?:ment|ments|ted)?|owe[sd]?|owing|to-?dos?|tasks?|plan(?:s|ned|ning)?|"
+    r"\b(?:promis(?:e|ed|es|ing)|commit(?:ment|ments|ted)?|owe[sd]?|owing|to-?dos?|tasks?|plan(?:s|ned|ning)|"
+    r"plan (?:to|for|on)|what(?:'s| is)?(?: still)? (?:open|pending|outstanding|left to do|unfinished)|"
     r"reminders?|appointments?|upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|overdue|agenda|"
     r"schedule[d]?|obligations?|open items?|action items?)\b|^(?:will|when will|what will)\b"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, language_names
 from brain.agents.builtin.recall.relations import Relation
@@ -79,6 +79,17 @@ def holders(ask: Ask, turn: RecallTurn, extra: Sequence[KnownClaim] = ()) -> lis
         for claim in _claims(turn, extra)
         if claim.predicate == relation.predicate and (claim.object.id or claim.object.name) in ids
     ]
+
+
+def with_ended(turn: RecallTurn) -> RecallTurn:
+    """The turn with what somebody said had ended told as former, though their word alone was too weak to hold it."""
+
+    def ended(claim: KnownClaim) -> KnownClaim:
+        is_over = claim.standing == "hearsay" and claim.until is not None and claim.until <= turn.at
+        return replace(claim, standing="was") if is_over else claim
+
+    entries = (replace(entry, claims=tuple(map(ended, entry.claims))) for entry in turn.dossier)
+    return replace(turn, dossier=tuple(entries))
 
 
 def standing_at(claim: KnownClaim, ask: Ask) -> Standing | None:

@@ -8,6 +8,7 @@ from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.wording import event_date, event_text
+from brain.agents.builtin.text import pattern
 from brain.agents.turns import KnownCommitment, KnownEvent, RecallTurn, Ref
 from brain.names import fold, occurs, words
 
@@ -22,6 +23,11 @@ _ASKING = table(
 )
 
 
+_MONEY_WORDS = table("money cash debt debts")
+_MONEY = pattern(
+    r"[€$£¥]|\d ?(?:eur|usd|gbp|euros?|dollars?|pounds?|bucks|yuan|rmb|francs?|元|块|欧|美)|"
+    r"\b(?:money|pay|repay|lend|loan|refund)\b|还钱|付款|借款"
+)
 _KINDS = table("appointment meeting flight call interview")
 """What narrows a question for plans when one of that kind is on record."""
 
@@ -57,6 +63,13 @@ def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
     return found
 
 
+def names_matter(ask: Ask) -> bool:
+    """Whether a question for promises names a matter, not only whose they are."""
+    people = [ref for ref in (*ask.subjects, *ask.values, *ask.creditors) if ref.type == "Person"]
+    names = {part for ref in people for part in fold(ref.name).split()}
+    return bool(ask.content - _ASKING - names) or (ask.language == "zh" and bool(ask.left))
+
+
 def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
     """Commitments of the question's people that speak of what it names; open ones unless it asks of the past."""
     found = []
@@ -64,6 +77,8 @@ def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
         if not _is_of(known, ask) or (known.status not in ("pending", "blocked") and not ask.wants_past):
             continue
         if "overdue" in ask.content and not (known.due and known.due < turn.at):
+            continue
+        if _MONEY_WORDS & ask.content and not _MONEY.search(known.summary):
             continue
         content = ask.content - _ASKING
         if content and not _shares(content, known.summary, ask):

@@ -50,8 +50,16 @@ def reverse_reply(a: Answering) -> Reply:
     planned = [_planned(a, claim) for claim in by.get("planned", ())[:_MOST_ASIDE]]
     gone = [sentence.within(a.words.not_now) for sentence in former]
     denied = [tell.denied(claim, telling) for claim in by.get("denied", ())[:_MOST_ASIDE]]
-    told = [*passed_on, *planned, *gone, *denied]
+    told = [*passed_on, *planned, *gone]
+    if not told and denied:
+        return a.reply([Told(a.words.nobody), *denied], 0.4)
+    told += denied
     return a.reply(told, 0.7 if passed_on else 0.4) if told else a.nothing(a.words.nobody)
+
+
+def _is_called_so(claim: KnownClaim) -> bool:
+    """Whether a claim only repeats a name that is told anyway."""
+    return claim.predicate == "also_known_as" and claim.subject.name.startswith(claim.object.name)
 
 
 def _planned(a: Answering, claim: KnownClaim) -> Told:
@@ -68,7 +76,7 @@ def profile_reply(a: Answering) -> Reply:
             claim.proposition_id: claim
             for entry in a.turn.dossier
             for claim in entry.claims
-            if subject.id and subject.id in (claim.subject.id, claim.object.id)
+            if subject.id and subject.id in (claim.subject.id, claim.object.id) and not _is_called_so(claim)
         }.values()
     )
     told, doubt, is_cut = _claims_told(a, claims, subject)

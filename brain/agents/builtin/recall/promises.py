@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.evidence import held_for
-from brain.agents.builtin.recall.happenings import commitments_for, events_reply
+from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.values import told_reply
 from brain.agents.builtin.recall.wording import Wording, commitment_text
@@ -38,7 +38,7 @@ def promises_reply(a: Answering) -> Reply:
         planned = [part for part in held_for(a.ask, a.turn, a.looked.claims) if part.planned]
         if planned:
             return told_reply(a, planned)
-    happened = events_reply(a)
+    happened = events_reply(a) if names_matter(a.ask) or a.ask.time else None
     if happened is not None:
         return happened
     return a.nothing(a.words.no_commitments_then if found else a.words.no_commitments)

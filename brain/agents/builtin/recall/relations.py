@@ -314,7 +314,7 @@ RELATIONS: tuple[Relation, ...] = (
         "uses",
         ("{s} uses {o}", "{s} used {o}", "what {s} uses"),
         ("{s}使用{o}", "{s}曾使用{o}", "{s}使用的工具"),
-        r"\b(?:uses?|using|editor|tools?|programming language|operating system|ide)\b",
+        r"\b(?:use[sd]?|using|editor|tools?|programming language|operating system|ide)\b",
         r"使用|用什么|编辑器|工具|编程语言",
         reverse=r"^who (?:is using|use)",
     ),

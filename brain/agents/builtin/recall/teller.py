@@ -36,8 +36,9 @@ class Teller:
             now = self.now(part, telling)
             if part.disputed:
                 now += self.disputed(part.disputed, telling)
-            elif part.was and self.is_single(part.relation) and not self.at_a_time:
-                now += self.earlier(part, telling)
+            elif self.is_single(part.relation) and not self.at_a_time:
+                now += self.earlier(part, telling) if part.was else []
+                now += [self.differing(claim, telling) for claim in part.hearsay[:2]]
             return now, 0.5 if part.disputed else 0.1
         if part.disputed:
             return self.disputed(part.disputed, telling), 0.6
@@ -62,6 +63,11 @@ class Teller:
         adds = claim.object.name.startswith("--") is not holding.object.name.startswith("--")
         is_open = len(claim.object.name) != _FULL_DATE and len(holding.object.name) != _FULL_DATE
         return Told(text, (claim.assertion_id,) if adds and is_open else ()).within(self.words.earlier_said)
+
+    def differing(self, claim: KnownClaim, telling: Telling) -> Told:
+        """Another's word that did not prevail, as an aside."""
+        who, date = claim.by.name if claim.by else "?", (claim.said_at or "")[:10]
+        return Told(self.words.differs.format(who=who, date=date, what=told(claim, telling, self.language)))
 
     def ended(self, part: Held, telling: Telling) -> list[Told]:
         """What is over; that nothing followed is said only where one value usually follows another."""

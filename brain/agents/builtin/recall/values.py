@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of, with_relations
 from brain.agents.builtin.recall.ask import Ask
@@ -19,7 +20,11 @@ _DATES = frozenset(("birthday", "anniversary", "deadline", "age"))
 _OPEN = frozenset(
     ("anybody", "anyone", "else", "one", "something", "certain", "married", "single", "have", "has", "own")
 )
-_OPEN_ZH = frozenset("什几哪")
+_VALUE_WORDS = frozenset(
+    ("diabetes", "diabetic", "asthma", "vegan", "vegetarian", "pescatarian", "halal", "kosher", "keto", "gluten")
+)
+"""Words that ask for a relation and name its value in one."""
+_DAY = len("1990-03-04")
 _STANDINGS = ("accepted", "disputed", "planned", "hearsay", "was", "denied")
 
 
@@ -32,7 +37,7 @@ def value_reply(a: Answering) -> Reply:
     ask = with_own_words(a.ask, a.turn)
     held = held_for(ask, a.turn, a.looked.claims)
     if not held:
-        return a.silence()
+        return _age(a) or a.silence()
     if ask.is_check:
         return _check(a, held)
     if ask.left:
@@ -83,6 +88,20 @@ def _speaks_of(claim: KnownClaim, ask: Ask) -> bool:
     return all(stem(word) in stems for word in ask.left)
 
 
+def _age(a: Answering) -> Reply | None:
+    """An age worked out from a full date of birth, for the time asked about."""
+    if not any(relation.predicate == "age" for relation in a.ask.relations) or a.ask.is_check:
+        return None
+    at = a.ask.time.last if a.ask.time else a.turn.at[:_DAY]
+    born = held_for(with_relations(a.ask, (relation_of("birthday"),)), a.turn)
+    claim = next((claim for part in born for claim in part.accepted if len(claim.object.name) == _DAY), None)
+    if claim is None or len(at) < _DAY or at < claim.object.name:
+        return None
+    years = int(at[:4]) - int(claim.object.name[:4]) - (at[4:_DAY] < claim.object.name[4:])
+    birthday = a.tell.one(claim, a.tell.telling(relation_of("birthday")))
+    return a.reply([birthday.within(a.words.age_now, who=claim.subject.name, years=years, date=at[:_DAY])], 0.1)
+
+
 # what it is
 
 
@@ -125,7 +144,11 @@ def _past(a: Answering, held: Sequence[Held]) -> Reply | None:
             now = a.tell.now(current, a.tell.telling(current.relation))
             sentences += [uncited(sentence).within(a.words.now) for sentence in now[:2]]
         return a.reply(sentences, 0.2)
-    if a.ask.wants_former and current is not None:
+    said_before = [part for part in held if part.hearsay and part is current]
+    if a.ask.wants_former and said_before:
+        telling = a.tell.telling(said_before[0].relation)
+        return a.reply([a.tell.hearsay(claim, telling) for claim in said_before[0].hearsay[:3]], 0.6)
+    if a.ask.wants_former and current is not None and len(current.accepted) == 1:
         now = a.tell.now(current, a.tell.telling(current.relation))
         return a.nothing(a.words.no_earlier.format(what=now[0].text))
     return None
@@ -156,7 +179,10 @@ def _check(a: Answering, held: Sequence[Held]) -> Reply:
             what = a.tell.now(best, a.tell.telling(best.relation))[0]
             return a.reply([what.within(a.words.as_far)], 0.3)
         return a.nothing(a.words.not_said.format(name=held[0].subject.name))
-    return told_reply(a, held)
+    told = told_reply(a, held)
+    best = _best(held)
+    is_so = told.found and best is not None and bool(best.accepted)
+    return replace(told, text=a.words.yes.format(what=told.text)) if is_so else told
 
 
 def _checked(a: Answering, part: Held, claim: KnownClaim) -> Reply:
@@ -178,7 +204,7 @@ def _checked(a: Answering, part: Held, claim: KnownClaim) -> Reply:
         case "disputed":
             return a.reply(a.tell.disputed([claim, *_other_sides(part, claim, a)], telling), 0.6)
         case "hearsay":
-            return a.reply([a.tell.hearsay(claim, telling)], 0.7)
+            return a.reply([a.tell.hearsay(claim, telling), *map(uncited, _instead(a, part))], 0.7)
         case _:
             return a.reply(a.tell.part(part)[0], 0.4)
 
@@ -212,8 +238,11 @@ def _opposite(a: Answering) -> KnownClaim | None:
 
 def _names_other(ask: Ask, held: Sequence[Held]) -> bool:
     """Whether the question names a value that none of the claims has."""
+    if _VALUE_WORDS & ask.content:
+        return True
     if ask.language == "zh":
-        return True if ask.values else not _OPEN_ZH & set(ask.text)
+        about = {ref.id for part in held for claim in part.all for ref in (claim.subject, claim.object)}
+        return bool(ask.left) or any(ref.id not in about for ref in ask.values)
     left = {word for word in ask.content if not any(_asked_by(part, word) for part in held)}
     return bool(left - _OPEN)
 

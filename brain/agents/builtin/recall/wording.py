@@ -65,6 +65,8 @@ class Wording:
     rules: str
     not_shown: str
     gap: str
+    differs: str
+    age_now: str
     last_or: str
     no_earlier: str
     now: str
@@ -105,7 +107,7 @@ WORDING: dict[Language, Wording] = {
         is_disputed="This is disputed. {what}",
         disputed_one="According to {who} ({date}), {what}",
         denied_by="{who} says that this is not so",
-        hearsay="Not confirmed: {who} passed on {date} that {what}",
+        hearsay="Not confirmed: {who} said on {date} that {what}",
         hearsay_unnamed="Not confirmed, only hearsay: {what}",
         planned="Planned from {when}: {what}",
         denied="According to {who} ({date}), {what}",
@@ -132,6 +134,8 @@ WORDING: dict[Language, Wording] = {
         rules="Standing rules: {what}",
         not_shown="Memory holds more than was looked at",
         gap=" ",
+        differs="{who} said on {date} that {what}",
+        age_now="{who} is {years} years old on {date}; {what}",
         last_or=" or ",
         no_earlier="Nothing earlier is on record: {what}",
         now="Now: {what}",
@@ -170,7 +174,7 @@ WORDING: dict[Language, Wording] = {
         is_disputed="说法不一。{what}",
         disputed_one="据{who}（{date}）说，{what}",
         denied_by="{who}说并非如此",
-        hearsay="未经证实：{who}在{date}转述，{what}",
+        hearsay="未经证实：{who}在{date}说，{what}",
         hearsay_unnamed="未经证实，只是传闻：{what}",
         planned="计划从{when}起：{what}",
         denied="据{who}（{date}）说，{what}",
@@ -197,6 +201,8 @@ WORDING: dict[Language, Wording] = {
         rules="长期规则：{what}",
         not_shown="记忆里还有未查看的内容",
         gap="",
+        differs="{who}在{date}说，{what}",
+        age_now="{who}在{date}是{years}岁；{what}",
         last_or="或",
         no_earlier="没有更早的记录：{what}",
         now="现在：{what}",
