@@ -153,6 +153,10 @@ async def get_memory_status(request: Request) -> Response:
     return write_result(request, await _brain(request).memory_status(await _space(request)))
 
 
+async def get_schema_drafts(request: Request) -> Response:
+    return write_result(request, await _brain(request).schema_drafts(await _space(request)))
+
+
 async def get_conversations(request: Request) -> Response:
     space_id = await _space(request)
     rows, following = await _brain(request).conversation_page(
@@ -212,6 +216,7 @@ ROUTES = [
     Route("/v1/{space_id}/status", get_space_info, methods=["GET"]),
     Route("/v1/{space_id}/formation_status", get_formation_status, methods=["GET"]),
     Route("/v1/{space_id}/memory_status", get_memory_status, methods=["GET"]),
+    Route("/v1/{space_id}/schema/drafts", get_schema_drafts, methods=["GET"]),
     Route("/v1/{space_id}/conversations", get_conversations, methods=["GET"]),
     Route("/v1/{space_id}/conversations/{conversation_id}", get_conversation, methods=["GET"]),
     Route("/v1/{space_id}/conversations/{conversation_id}/delta", get_conversation_delta, methods=["GET"]),

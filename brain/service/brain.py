@@ -23,6 +23,7 @@ from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
 from brain.service.recalls import RecallRun
 from brain.service.spaces import OpenSpace, Spaces, record_of
+from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings
 from brain.store.base import Document, Kind
 from brain.times import Clock, timestamp
@@ -128,6 +129,10 @@ class Brain:
     async def memory_status(self, space_id: str) -> dict[str, Any]:
         """Metrics, rates and the last reports."""
         return await self._in_space(space_id, status.memory_status)
+
+    async def schema_drafts(self, space_id: str) -> dict[str, Any]:
+        """The words the Space made for itself."""
+        return await self._in_space(space_id, schema_drafts)
 
     # --- formation and maintenance ------------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ in threads: a write in flight is always waited for, so that nothing of a pass go
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import anyio
@@ -16,10 +17,11 @@ import structlog
 from anyio.to_thread import run_sync
 
 from brain import logs
-from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RunResult, Said
+from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RunResult, Said, Window
 from brain.agents.model import Model, Usage
 from brain.errors import SerializationConflict
-from brain.kip.context import WriteSet
+from brain.kip.context import Review, WriteSet
+from brain.service.progress import messages_of, windows_left
 from brain.service.queue import FORMATION, Queue, Taken
 from brain.service.spaces import OpenSpace
 from brain.settings import Settings
@@ -166,20 +168,7 @@ class Passes:
         )
         stored = taken.input
         if taken.collection == FORMATION:
-            context = stored["context"]
-            return await self._form(
-                place,
-                FormationJob(
-                    conversation=taken.number,
-                    messages=tuple(Said(**message) for message in stored["messages"]),
-                    counterparty=context.get("counterparty"),
-                    agent=context.get("agent"),
-                    source=context.get("source"),
-                    topic=context.get("topic"),
-                    accepted_at=timestamp(taken.accepted_ms),
-                    commit_review=review,
-                ),
-            )
+            return await self._formed(space, under_way, place, review)
         scope, parameters = stored["scope"], stored["parameters"]
         settlement = await run_sync(lambda: self._settle(space, scope, parameters, taken.lease))
         under_way.corrections = settlement.get("new_corrections", 0)
@@ -194,6 +183,45 @@ class Passes:
                 parameters=parameters,
             ),
         )
+
+    async def _formed(self, space: OpenSpace, under_way: _Pass, place: Place, review: Review) -> RunResult:
+        """Form an input, one pass for each of its windows; what the last of them came to."""
+        taken = under_way.taken
+        context = taken.input["context"]
+        job = FormationJob(
+            conversation=taken.number,
+            messages=tuple(Said(**message) for message in messages_of(taken.input)),
+            counterparty=context.get("counterparty"),
+            agent=context.get("agent"),
+            source=context.get("source"),
+            topic=context.get("topic"),
+            accepted_at=timestamp(taken.accepted_ms),
+            commit_review=review,
+        )
+        started, rounds = time.monotonic(), 0
+        *windows, last = windows_left(taken.input, taken.progress)
+        for window in windows:
+            result = await self._form(place, self._within(job, window, started, rounds))
+            rounds += result.rounds
+            # A pass that failed before it stored anything waits for its next round; one that used up what a run may
+            # take ends the run. After one that failed half-way the messages that follow are read all the same.
+            if result.failed_reason is not None and not (result.stopped == "failed" and result.committed):
+                return result
+            await self._end_window(space, under_way, window, result)
+        return await self._form(place, self._within(job, last, started, rounds))
+
+    def _within(self, job: FormationJob, window: Window, started: float, rounds: int) -> FormationJob:
+        """One pass of a run, which has made so many model calls since it started."""
+        return replace(job, window=window, used_rounds=rounds, used_ms=int((time.monotonic() - started) * 1000))
+
+    async def _end_window(self, space: OpenSpace, under_way: _Pass, window: Window, result: RunResult) -> None:
+        while True:
+            try:
+                await self._in_thread(lambda: self._queue.end_window(space, under_way.taken, window, result))
+            except SerializationConflict:
+                log.warning("pass_end_delayed")
+            else:
+                return
 
     async def _hand_back(self, space: OpenSpace, under_way: _Pass) -> None:
         """This process stops: leave the entry to the next one."""

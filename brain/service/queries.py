@@ -1,13 +1,15 @@
-"""Callers' own KIP, which may be anything: bounded in time, and in two lanes, so that short reads never queue behind
-long ones.
+"""Callers' own KIP, which may be anything: bounded in time, and in lanes, so that short reads never queue behind long
+ones.
 
-Every query first runs in the quick lane, for a moment. What does not end there starts again in the slow lane, where few
-run at a time and wait for each other. Reads change nothing, so to run one twice is only a little work.
+Every query starts in the first lane. What does not end in that lane's time starts again in the next, which gives more
+time to fewer at once. Reads change nothing, so to begin one again costs only a little work; and since threads of one
+process share a processor, long queries are not slower for waiting for each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -19,35 +21,52 @@ from brain.errors import ExecutionTimeout
 Ask = Callable[[int], dict[str, Any]]
 """Runs a request in the calling thread, for so many milliseconds at most, and gives its KIP response."""
 
-_QUICK_MS = 250
-_QUICK_THREADS = 4
-_SLOW_THREADS = 2
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """`threads` queries at a time, each for `most_ms` milliseconds, or for all that is left of its own time."""
+
+    threads: anyio.CapacityLimiter
+    most_ms: int | None = None
 
 
+def _lanes() -> tuple[_Lane, ...]:
+    return (
+        _Lane(anyio.CapacityLimiter(3), most_ms=300),
+        _Lane(anyio.CapacityLimiter(2), most_ms=2_000),
+        _Lane(anyio.CapacityLimiter(1)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Queries:
-    """Runs queries; `timeout_ms` counts from when they come, waiting for a thread included."""
+    """Runs queries; `timeout_ms` counts from when one comes, waiting for its turn included."""
 
-    def __init__(self, timeout_ms: int) -> None:
-        self._timeout_s = timeout_ms / 1000
-        self._quick = anyio.CapacityLimiter(_QUICK_THREADS)
-        self._slow = anyio.CapacityLimiter(_SLOW_THREADS)
+    timeout_ms: int
+    lanes: tuple[_Lane, ...] = field(default_factory=_lanes)
 
     async def answer(self, ask: Ask) -> dict[str, Any]:
         """The response of a query; what has no time left says so itself, as an `ExecutionTimeout`.
 
-        Whoever waits for a thread can be cancelled. A thread that has begun goes on until its time is over.
+        Whoever waits for a turn can be cancelled. A query that has begun goes on until its time in the lane is over.
         """
-        ends = monotonic() + self._timeout_s
+        ends = monotonic() + self.timeout_ms / 1000
 
-        def left() -> int:
-            return max(1, int((ends - monotonic()) * 1000))
+        def turn(lane: _Lane) -> dict[str, Any]:
+            left_ms = max(1, int((ends - monotonic()) * 1000))
+            return ask(left_ms if lane.most_ms is None else min(lane.most_ms, left_ms))
 
-        response = await run_sync(lambda: ask(min(_QUICK_MS, left())), limiter=self._quick)
-        if _ran_out_of_time(response) and monotonic() < ends:
-            response = await run_sync(lambda: ask(left()), limiter=self._slow)
-        return response
+        for lane in self.lanes:
+            response = None
+            with anyio.move_on_after(ends - monotonic()):
+                response = await run_sync(turn, lane, limiter=lane.threads)
+            if response is None:  # its turn did not come
+                break
+            if not _ran_out_of_time(response) or monotonic() >= ends:
+                return response
+        return await run_sync(turn, self.lanes[0], limiter=self.lanes[0].threads)
 
 
 def _ran_out_of_time(response: dict[str, Any]) -> bool:
     faults = [response.get("error"), *(result.get("error") for result in response.get("results", ()))]
-    return any(fault is not None and fault["code"] == ExecutionTimeout.code for fault in faults)
+    return any(fault is not None and fault["code"] == ExecutionTimeout.__name__ for fault in faults)

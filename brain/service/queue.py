@@ -6,7 +6,8 @@ pass checks the lease's fencing token, so a holder that was overtaken writes not
 the conversation in the very transaction that makes them.
 
 That note decides what becomes of a pass that was cut short: with nothing committed it is taken up again, otherwise it
-ends as failed with an unknown outcome, since what it still meant to write cannot be known (BR-FORM-038).
+ends as failed with an unknown outcome, since what it still meant to write cannot be known (BR-FORM-038). An input of
+several passes keeps those that ended and goes on with the windows after the one that was cut (`service/progress.py`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brain.agents.jobs import RunResult
+from brain.agents.jobs import RunResult, Window
 from brain.agents.model import Usage
 from brain.kip.context import WriteSet
 from brain.service import conversations, ledger, probe
-from brain.service.conversations import Collection, usage_to_wire
+from brain.service.conversations import Collection, usage_from_wire, usage_to_wire
 from brain.service.failures import Busy
+from brain.service.progress import (
+    Progress,
+    forget_progress,
+    progress_of,
+    set_progress,
+    told_of,
+    windows_left,
+)
 from brain.service.spaces import OpenSpace, record_of
 from brain.service.triggers import due_by_count, is_due_by_clock
 from brain.store.base import Document, Lease, LeaseLost, Reader, Snapshot, SpaceStore, Transaction, Work, WorkStatus
@@ -49,6 +58,7 @@ class Taken:
     number       of its conversation in `collection`
     input        what was accepted, accepted_ms when
     request_id   of the request that brought it, None for what the service began itself
+    progress     how far earlier runs of it came
     """
 
     work: Work
@@ -58,6 +68,7 @@ class Taken:
     input: Document
     accepted_ms: int
     request_id: str | None
+    progress: Progress
 
 
 class Queue:
@@ -178,19 +189,44 @@ class Queue:
         if work.status is WorkStatus.RUNNING:
             rounds = _rounds(tx, work.id)
             cuts = rounds["cut"] + 1
-            if conversations.commits_of(tx, collection, number):
-                self._close(tx, collection, work.id, number, _UNKNOWN)
+            if _commits_of_pass(tx, collection, number):
+                if not self._skip(tx, collection, work.id, number, stored):
+                    return None
+            elif cuts >= _MAX_CUTS:
+                reason = f"interrupted: {cuts} passes ended with their process"
+                self._close(tx, collection, work.id, number, _untold(tx, collection, number, stored, reason))
                 return None
-            if cuts >= _MAX_CUTS:
-                self._close(tx, collection, work.id, number, f"interrupted: {cuts} passes ended with their process")
-                return None
-            tx.set(_ROUNDS, str(work.id), {**rounds, "cut": cuts})
+            else:
+                tx.set(_ROUNDS, str(work.id), {**rounds, "cut": cuts})
         at = self._clock.now_ms()
         begun = tx.begin_work(work.id, at)
         conversations.change(tx, collection, number, at, status="working", failed_reason=None)
         if collection == MAINTENANCE:
             self._note_start(tx, stored["scope"])
-        return Taken(begun, lease, collection, number, stored, record["created_at"], work.payload.get("request_id"))
+        request_id = work.payload.get("request_id")
+        progress = progress_of(tx, collection, number)
+        return Taken(begun, lease, collection, number, stored, record["created_at"], request_id, progress)
+
+    def _skip(self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document) -> bool:
+        """Leave a pass that was cut with something stored; whether the run has windows after it to go on with."""
+        progress = progress_of(tx, collection, number)
+        left = windows_left(stored, progress)
+        if len(left) < 2:
+            reason = told_of(stored, _UNKNOWN, left[0], None) if left else _UNKNOWN
+            self._close(tx, collection, work_id, number, "; ".join((*progress.faults, reason)))
+            return False
+        record = conversations.read(tx, collection, number)
+        progress = replace(
+            progress,
+            read=left[0].end,
+            commits=len(conversations.commits_of(tx, collection, number)),
+            shown=len(record["messages"]) if record else progress.shown,
+            usage=usage_from_wire(record["usage"]) if record else progress.usage,
+            faults=(*progress.faults, told_of(stored, _UNKNOWN, left[0], None)),
+        )
+        set_progress(tx, collection, number, progress)
+        tx.delete(_ROUNDS, str(work_id))
+        return True
 
     def _note_start(self, tx: Transaction, scope: str) -> None:
         at, progress = self._clock.now_ms(), ledger.progress(tx)
@@ -228,14 +264,41 @@ class Queue:
         """Show how far a pass has come; LeaseLost when it is no longer its holder's to show."""
         with space.transaction() as tx:
             self._check(tx, taken)
+            progress = progress_of(tx, taken.collection, taken.number)
+            record = conversations.read(tx, taken.collection, taken.number)
+            before = record["messages"][: progress.shown] if record else []
             conversations.change(
                 tx,
                 taken.collection,
                 taken.number,
                 self._clock.now_ms(),
-                messages=list(messages),
-                usage=usage_to_wire(usage),
+                messages=[*before, *messages],
+                usage=usage_to_wire(progress.usage + usage),
             )
+
+    def end_window(self, space: OpenSpace, taken: Taken, window: Window, result: RunResult) -> Progress:
+        """Write down that one pass of a longer run has ended; how far the run is now.
+
+        result  of that pass; a failed one has stored something, and is not done again
+        raises  LeaseLost
+        """
+        with space.transaction() as tx:
+            self._check(tx, taken)
+            collection, number = taken.collection, taken.number
+            commits = len(conversations.commits_of(tx, collection, number))
+            record = conversations.read(tx, collection, number)
+            before = progress_of(tx, collection, number)
+            shown = len(record["messages"]) if record else before.shown
+            progress = before.after(window, result, commits=commits, shown=shown)
+            if result.failed_reason is not None:
+                fault = told_of(taken.input, result.failed_reason, window, None)
+                progress = replace(progress, faults=(*progress.faults, fault))
+            set_progress(tx, collection, number, progress)
+            ledger.add_usage(tx, collection, result.usage)
+            if commits > before.commits:
+                probe.forget_misses(tx)
+            tx.delete(_ROUNDS, str(taken.work.id))  # it comes forward: what failed before counts no more
+        return progress
 
     def _check(self, tx: Transaction, taken: Taken) -> None:
         tx.check_lease(taken.lease, self._clock.now_ms())
@@ -252,12 +315,17 @@ class Queue:
             self._check(tx, taken)
             # What was committed is what the pass noted as it committed, whatever its result tells.
             has_committed = bool(conversations.commits_of(tx, taken.collection, taken.number))
+            faults = progress_of(tx, taken.collection, taken.number).faults
             ledger.add_usage(tx, taken.collection, result.usage)
             if corrections:
                 ledger.add_metrics(tx, self._clock.now_ms(), corrections=corrections)
             if result.failed_reason is None:
-                status: conversations.Status = "completed"
-            elif taken.collection == FORMATION and result.stopped == "failed" and not has_committed:
+                status: conversations.Status = "failed" if faults else "completed"
+            elif (
+                taken.collection == FORMATION
+                and result.stopped == "failed"
+                and not _commits_of_pass(tx, taken.collection, taken.number)
+            ):
                 status = self._after_failed_round(tx, taken, result)
             else:
                 status = "failed"
@@ -277,9 +345,9 @@ class Queue:
         """
         with space.transaction() as tx:
             self._check(tx, taken)
-            if conversations.commits_of(tx, taken.collection, taken.number):
-                self._close(tx, taken.collection, taken.work.id, taken.number, _UNKNOWN)
-            else:
+            collection, number = taken.collection, taken.number
+            is_cut = _commits_of_pass(tx, collection, number)
+            if not is_cut or self._skip(tx, collection, taken.work.id, number, taken.input):
                 tx.update_work(taken.work.id, status=WorkStatus.QUEUED, not_before=0)
                 conversations.change(tx, taken.collection, taken.number, self._clock.now_ms(), status="submitted")
             tx.release_lease(taken.lease)
@@ -305,6 +373,12 @@ class Queue:
         if status == "cancelled":
             failed = _rounds(tx, taken.work.id)["failed"] + 1
             reason = f"formation_failed: gave up after {failed} rounds: {reason}"
+        progress = progress_of(tx, taken.collection, taken.number)
+        result = progress.merged(result)
+        if reason is not None:
+            reason = _untold(tx, taken.collection, taken.number, taken.input, reason)
+        elif progress.faults:
+            reason = "; ".join(progress.faults)
         conversations.change(
             tx,
             taken.collection,
@@ -331,6 +405,7 @@ class Queue:
     def _remove(self, tx: Transaction, collection: Collection, work_id: int, number: int) -> None:
         tx.delete_work(work_id)
         tx.delete(_ROUNDS, str(work_id))
+        forget_progress(tx, collection, number)
         member = f"{collection}_processed_id"
         ledger.set_progress(tx, **{member: max(ledger.progress(tx)[member], number)})
 
@@ -350,6 +425,22 @@ def cycle_input(
 ) -> dict[str, Any]:
     """What a maintenance conversation works on."""
     return {"scope": scope, "trigger": trigger, "formation_id": formation_id, "parameters": dict(parameters or {})}
+
+
+def _commits_of_pass(reader: Reader, collection: Collection, number: int) -> bool:
+    """Whether the pass that a run is at has committed anything."""
+    return len(conversations.commits_of(reader, collection, number)) > progress_of(reader, collection, number).commits
+
+
+def _untold(reader: Reader, collection: Collection, number: int, stored: Document, reason: str) -> str:
+    """Why a run ends before its last pass did, with what it leaves unknown and unformed."""
+    progress = progress_of(reader, collection, number)
+    left = windows_left(stored, progress)
+    if not left:
+        return reason
+    is_cut = _commits_of_pass(reader, collection, number)
+    unformed = Window(left[0].end if is_cut else left[0].first, left[-1].end)
+    return "; ".join((*progress.faults, told_of(stored, reason, left[0] if is_cut else None, unformed)))
 
 
 def _rounds(reader: Reader, work_id: int) -> Mapping[str, int]:

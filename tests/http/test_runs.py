@@ -12,6 +12,7 @@ import pytest
 
 from brain.service import probe as module
 from brain.service.spaces import change_record
+from brain.store.base import Commit
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.times import FixedClock
 from tests.http.conftest import Door, opened, said
@@ -49,12 +50,16 @@ async def test_a_message_was_said_at_its_own_time_else_the_requests_else_when_it
 
 
 @pytest.mark.requirement("BR-FORM-004", "BR-FORM-012")
-async def test_parts_are_joined_and_the_newest_sixteen_messages_are_evidence(tmp_path: Path) -> None:
+async def test_parts_are_joined_and_the_newest_sixteen_messages_are_read_after_the_others(tmp_path: Path) -> None:
     async with kept(tmp_path) as (door, home):
         parts = [{"type": "Text", "text": "one"}, "two", {"type": "Image", "url": "x"}]
-        await door.formed(*(said(f"number {n}") for n in range(19)), {"role": "user", "content": parts})
+        record = await door.formed(*(said(f"number {n}") for n in range(19)), {"role": "user", "content": parts})
         payloads = [row[0]["inline"] for row in home.find("FIND(?e.payload) WHERE { ?e EVIDENCE {} }")]
-    assert payloads == [*(f"number {n}" for n in range(4, 19)), "one\ntwo"]
+    assert payloads == [*(f"number {n}" for n in range(19)), "one\ntwo"]
+    asked = [message["content"].splitlines() for message in record["messages"] if message["role"] == "user"]
+    cited = [[line.rpartition(": ")[2] for line in lines if line.startswith(("[1] ", "[4] "))] for lines in asked]
+    assert cited == [["number 0", "number 3"], ["number 4", "number 7"]]
+    assert [sum(line.startswith("[context] ") for line in lines) for lines in asked] == [0, 4]
 
 
 @pytest.mark.requirement("BR-FORM-001", "BR-FORM-008", "BR-DIAG-023", "BR-EP-026", "BR-EP-029")
@@ -214,3 +219,36 @@ async def test_nothing_of_a_space_is_seen_through_anothers_id(tmp_path: Path) ->
             "execute_kip_readonly", {"command": "DESCRIBE SNAPSHOT", "read": {"snapshot_token": "home"}}
         )
         assert named.json()["status"] == "failed"
+
+
+@pytest.mark.requirement("BR-EP-016")
+async def test_the_words_a_space_made_for_itself_are_listed_with_what_became_of_them(tmp_path: Path) -> None:
+    async with kept(tmp_path) as (door, home):
+        fresh = await door.result("schema/drafts")
+        assert (fresh["package_ref"], fresh["symbols"]) == ("kip://local/draft@0.0.0", [])
+        engine = home.application.spaces.get("home").engine
+        for command in (
+            'DEFINE CONCEPT TYPE "Gizmo" {description: "A gadget."}',
+            'DEFINE PREDICATE "tinkers_with" {description: "Plays and mends.", subject: {concept_types: ["Person"]}}',
+            'DEFINE CONCEPT TYPE "Aardvark" {description: "An animal."}',
+        ):
+            assert engine.run(command).response["status"] == "succeeded"
+        drafts = await door.result("schema/drafts")
+        assert drafts["schema_environment_version"] == fresh["schema_environment_version"] + 3
+        assert [(one["kind"], one["name"], one["ref"]) for one in drafts["symbols"]] == [
+            ("ConceptType", "Gizmo", "kip://local/draft@0.0.0/Gizmo"),
+            ("ConceptType", "Aardvark", "kip://local/draft@0.0.0/Aardvark"),
+            ("PredicateType", "tinkers_with", "kip://local/draft@0.0.0/tinkers_with"),
+        ]
+        assert drafts["symbols"][0]["definition"]["description"] == "A gadget."
+        assert not any("promoted_to" in one for one in drafts["symbols"])
+        with home.application.spaces.get("home").transaction() as tx:
+            promoting = engine.environment(tx).with_promotion(
+                "concept_type", "Gizmo", "kip://profiles/cognitive-memory@2.0.0/Event"
+            )
+            tx.put_control("schema", promoting.to_document())
+            seq = tx.seq + 1
+            tx.record(Commit(seq, f"test#{seq}", "2026-09-20T00:00:00.000Z", {}, {"space_seq": seq}))
+        promoted = {one["name"]: one.get("promoted_to") for one in (await door.result("schema/drafts"))["symbols"]}
+        assert promoted["Gizmo"].endswith("/Event")
+        assert promoted["Aardvark"] is None

@@ -1,0 +1,30 @@
+"""The words a Space made for itself, until a host promotes them (KIP 2.0 §20.16)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brain.kip.schema import DRAFT_ID, DRAFT_REF
+from brain.kip.schema.definitions import SymbolKind
+from brain.service.spaces import OpenSpace
+
+_KINDS: dict[SymbolKind, str] = {"concept_type": "ConceptType", "predicate": "PredicateType"}
+
+
+def schema_drafts(space: OpenSpace) -> dict[str, Any]:
+    """SchemaDrafts: every drafted type and predicate, in the order they were drafted, with its definition.
+
+    promoted_to  on symbols that were promoted: the lineage they count as since
+    """
+    with space.snapshot() as now:
+        environment = space.engine.environment(now)
+    promoted: dict[tuple[str, str], str] = {
+        (entry.kind, entry.source): entry.target for entry in environment.promotions
+    }
+    symbols = []
+    for kind, shown in _KINDS.items():
+        for name, definition in environment.drafts.get(kind, {}).items():
+            symbol = {"kind": shown, "name": name, "ref": f"{DRAFT_REF}/{name}", "definition": definition}
+            target = promoted.get((kind, f"{DRAFT_ID}/{name}"))
+            symbols.append(symbol if target is None else {**symbol, "promoted_to": target})
+    return {"package_ref": DRAFT_REF, "schema_environment_version": environment.version, "symbols": symbols}
