@@ -150,6 +150,18 @@ def _one_slip(one: str, other: str) -> bool:
     )
 
 
+def called_first(name: str, names: Iterable[str]) -> bool:
+    """Whether a name is no more than the first word of one of these."""
+    folded = fold(name)
+    return any(len(parts) > 1 and parts[0] == folded for parts in map(words, names))
+
+
+def is_reserved(key: str) -> bool:
+    """Whether a key is one of the Brain's own, as `$self`: such keys name nobody who could speak or ask."""
+    plain = unicodedata.normalize("NFKC", key)
+    return "".join(c for c in plain if unicodedata.category(c) not in ("Cc", "Cf")).lstrip().startswith("$")
+
+
 def key_for(name: str, taken: Iterable[str] = ()) -> str:
     """A key made of a name: its folded words joined by hyphens, numbered when that key is taken."""
     folded = "-".join(re.findall(r"[^\W_]+", fold(name)))[:80] or "unnamed"

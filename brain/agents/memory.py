@@ -8,10 +8,10 @@ from typing import Any
 from brain.agents.dossier import entity_of
 from brain.agents.reading import Query, Reading
 from brain.agents.remember.ground import SlotClaim
-from brain.agents.remember.things import Thing
+from brain.agents.remember.things import PERSON, Thing
 from brain.agents.turns import PredicateWord, Vocabulary
 from brain.agents.words import nearest
-from brain.names import fold, key_for
+from brain.names import called_first, fold, key_for
 from brain.store.base import ElementId
 
 _CALLED = 40
@@ -48,6 +48,13 @@ class SpaceMemory:
                 if number == 3 or thing.called(folded):
                     found[view["id"]] = thing
         return list(found.values())
+
+    def called_first(self, name: str) -> Sequence[Thing]:
+        """Active Persons of whose names this is the first word."""
+        rows = self._reading.ask(
+            f"FIND(?c) WHERE {{ ?c SEARCH CONCEPT :name WITH TYPE :type LIMIT {_CALLED} }}", name=name, type=PERSON
+        )
+        return [thing for thing in map(thing_of, rows) if called_first(name, thing.names)]
 
     def by_key(self, type_name: str, key: str) -> Thing | None:
         """The Concept that holds a key within a type, whatever its state."""

@@ -23,7 +23,7 @@ from brain.agents.texts import clean, one_line
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref
 from brain.agents.words import read_vocabulary
 from brain.gate.facts import PERSON
-from brain.names import worth_searching
+from brain.names import is_reserved, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
@@ -84,7 +84,7 @@ def recall_turn(job: RecallJob, now: Timestamp, reading: Reading) -> RecallTurn:
 
 def _asker(job: RecallJob, reading: Reading) -> Entity | None:
     """The person a caller asks for, by key."""
-    if not job.counterparty:
+    if not job.counterparty or is_reserved(job.counterparty):
         return None
     rows = reading.ask(
         "FIND(?c) WHERE { ?c {type: :type, key: :key} } LIMIT 1", type=PERSON, key=one_line(job.counterparty, 200)
@@ -93,7 +93,9 @@ def _asker(job: RecallJob, reading: Reading) -> Entity | None:
 
 
 def _stranger(job: RecallJob) -> Ref | None:
-    return Ref(None, one_line(job.counterparty, 120), PERSON) if job.counterparty else None
+    if not job.counterparty or is_reserved(job.counterparty):
+        return None
+    return Ref(None, one_line(job.counterparty, 120), PERSON)
 
 
 def _search(question: str, reading: Reading) -> _Found:

@@ -3,7 +3,9 @@
 A speaker is the message's `name`, else the counterparty for user turns and the agent for all others, else one unnamed
 person per conversation and side. A name is never identity: a counterparty key tells people of one name apart, and when
 a name fits several people and nothing tells which, the speaker is kept apart from all of them and a review is asked
-for.
+for. So it is when somebody is called by no more than the first name of people who are known.
+
+Nobody speaks under a reserved key, nor under the name of whoever has one: `$self` is the Brain's own.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from brain.agents.jobs import FormationJob, Said, Window
 from brain.agents.reading import Reading
 from brain.agents.texts import one_line
 from brain.gate.facts import PERSON, Speaker
-from brain.names import fold, key_for
+from brain.names import called_first, fold, is_reserved, key_for
 from brain.store.base import ElementId
 
 _NAME = 200
@@ -82,8 +84,7 @@ class _Casting:
 
     def cast(self) -> Cast:
         job = self._job
-        counterparty = self._keyed(job.counterparty) if job.counterparty else None
-        agent = self._keyed(job.agent) if job.agent else None
+        counterparty, agent = self._keyed(job.counterparty), self._keyed(job.agent)
         names = {fold(said.name) for said in job.messages if said.role == "user" and said.name}
         speakers = []
         for said in job.messages:
@@ -97,9 +98,11 @@ class _Casting:
             counterparty = next((s for s in speakers if s.key == counterparty.key), counterparty)
         return Cast(tuple(speakers), job.shown, self._stored, counterparty, self._doubtful)
 
-    def _keyed(self, text: str) -> Speaker:
-        """The Person of a key a caller gave."""
-        key = one_line(text, _NAME)
+    def _keyed(self, text: str | None) -> Speaker | None:
+        """The Person of a key, exactly as the caller gave it; None for no key, and for one that is reserved."""
+        key = one_line(text or "", _NAME)
+        if not key or is_reserved(key):
+            return None
         rows = self._reading.ask(_KEYED, type=PERSON, key=key)
         if not rows:
             return Speaker(None, key, key)
@@ -141,9 +144,24 @@ class _Casting:
         while self._reading.ask(_TAKEN, type=PERSON, key=key):
             key = key_for(name, taken)
             taken.append(key)
+        namesakes = [entity for entity in self._found(name) if called_first(name, entity.names)]
+        if namesakes:
+            self._doubtful[key] = tuple(entity.id for entity in namesakes)
         return Speaker(None, key, name)
 
     def _people_called(self, name: str) -> list[Entity]:
+        folded = fold(name)
+        exact = [
+            entity
+            for entity in self._found(name)
+            if folded in map(fold, entity.names) or (entity.key == entity.name and entity.key == key_for(name))
+        ]
+        for entity in exact:
+            self._stored[entity.id] = entity
+        return exact
+
+    def _found(self, name: str) -> list[Entity]:
+        """The people a search for a name finds, but for those nobody speaks as."""
         asked = {"type": PERSON, "name": name}
         answers = self._reading.ask_all(
             [
@@ -153,15 +171,7 @@ class _Casting:
             ]
         )
         found = {view["id"]: entity_of(view) for rows in answers for view in rows}
-        folded = fold(name)
-        exact = [
-            entity
-            for entity in found.values()
-            if folded in map(fold, entity.names) or (entity.key == entity.name and entity.key == key_for(name))
-        ]
-        for entity in exact:
-            self._stored[entity.id] = entity
-        return exact
+        return [entity for entity in found.values() if not is_reserved(entity.key or "")]
 
     def _unnamed(self, side: str) -> Speaker:
         key = f"conversation-{self._job.conversation}:{side}"

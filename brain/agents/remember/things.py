@@ -1,7 +1,8 @@
 """From the names a model writes to the things they mean: a known Concept, or a new one with a key of its own.
 
 A name is never identity. It is matched, within the types its place admits, against the people who spoke, the entries
-of the dossier and then all of memory; when two things fit, nothing is guessed.
+of the dossier and then all of memory; when two things fit, nothing is guessed. A first name means the one person who
+has it. Somebody known by that name alone is meant before people who have it as first name, and that is said.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 from brain.agents.remember.faults import Wrong
 from brain.agents.turns import Vocabulary
 from brain.ids import is_element_id
-from brain.names import are_alike, fold, key_for, words
+from brain.names import are_alike, called_first, fold, key_for, words
 from brain.store.base import ElementId
 
 SELVES = frozenset({"i", "me", "my", "mine", "myself", "我", "我自己", "本人", "俺"})
@@ -47,6 +48,10 @@ class Thing:
         """The same before and after the thing is stored; for client keys."""
         return (self.type, self.key) if self.key else (self.id or "",)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.name, *self.aliases) if name)
+
     def called(self, name: str) -> bool:
         """Whether the folded name is exactly one of its names."""
         return name in {fold(known) for known in (self.name, *self.aliases, self.key or "") if known}
@@ -64,6 +69,10 @@ class Lookup(Protocol):
 
     def called(self, name: str) -> Sequence[Thing]:
         """Active Concepts of exactly this name, alias or key, folded."""
+        ...
+
+    def called_first(self, name: str) -> Sequence[Thing]:
+        """Active Persons of whose names this is the first word."""
         ...
 
     def by_key(self, type_name: str, key: str) -> Thing | None:
@@ -129,15 +138,26 @@ class Resolver:
         types = [hint] if hint and (not admitted or hint in admitted) else list(admitted)
         near = [thing for thing in [*self._known, *self._new.values()] if not types or thing.type in types]
         exact = _distinct(thing for thing in near if thing.called(folded))
-        if exact:
+        exact = exact or _distinct(thing for thing in self._lookup.called(name) if (not types or thing.type in types))
+        if (types and PERSON not in types) or (exact and exact[0].type != PERSON):
             return exact
-        stored = _distinct(thing for thing in self._lookup.called(name) if (not types or thing.type in types))
-        if stored:
-            return stored
-        if types and PERSON not in types:
+        first = self._called_first(name)
+        others = [thing for thing in first if thing not in exact]
+        if len(exact) == 1 and others:
+            told = ", ".join(f"{other.name} ({other.id})" for other in others)
+            self._warn(f"{name!r} was taken for {exact[0].name} ({exact[0].id}), not for {told}")
+        return exact or first
+
+    def _called_first(self, name: str) -> list[Thing]:
+        """Everybody of a first name, in the dossier or not: one who was cut from it may be meant as well."""
+        if len(words(name)) != 1:
             return []
-        first = [thing for thing in self._known if thing.type == PERSON and _is_first_name(folded, thing)]
-        return _distinct(first)
+        near = [thing for thing in self._known if thing.type == PERSON and called_first(name, thing.names)]
+        return _distinct([*near, *self._lookup.called_first(name)])
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _create(self, name: str, admitted: Sequence[str], hint: str | None, default: str | None, place: str) -> Thing:
         type_name = self._new_type(name, admitted, hint, default, place)
@@ -152,7 +172,7 @@ class Resolver:
         alike = [known for known in self._known if known.type == type_name and are_alike(known.name, name)]
         if alike and type_name == PERSON:
             others = ", ".join(f"{known.name} ({known.id})" for known in alike)
-            self.warnings.append(f"{name} is new and kept apart from {others}")
+            self._warn(f"{name} is new and kept apart from {others}")
         return thing
 
     def _new_type(self, name: str, admitted: Sequence[str], hint: str | None, default: str | None, place: str) -> str:
@@ -173,11 +193,6 @@ class Resolver:
                 raise Wrong(f"{named!r} is no type.", "Use a type of the vocabulary, or a new UpperCamelCase name.")
             self.drafted_types[named] = None
         return named
-
-
-def _is_first_name(folded: str, thing: Thing) -> bool:
-    names = [words(name) for name in (thing.name, *thing.aliases) if name]
-    return any(len(parts) > 1 and parts[0] == folded for parts in names)
 
 
 def _distinct(things: Any) -> list[Thing]:
