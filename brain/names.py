@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_@+&][^\W_]+)*")
@@ -85,7 +86,17 @@ def occurs(name: str, folded_text: str) -> bool:
         return False
     if _UNSPACED.search(folded):
         return folded in folded_text
-    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", folded_text) is not None
+    start = folded_text.find(folded)
+    while start >= 0:
+        end = start + len(folded)
+        if not (_is_in_word(folded_text[start - 1 : start]) or _is_in_word(folded_text[end : end + 1])):
+            return True
+        start = folded_text.find(folded, start + 1)
+    return False
+
+
+def _is_in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 _SOUNDS = (
@@ -126,12 +137,31 @@ def spelled_alike(word: str) -> list[str]:
 
 def are_alike(one: str, other: str) -> bool:
     """Whether two names could be taken for each other: first words shared or of like sound, or a slip of one letter."""
-    mine, theirs = words(one), words(other)
-    if not mine or not theirs:
+    mine, theirs = _spelling(one), _spelling(other)
+    if not mine.words or not theirs.words:
         return False
-    if fold(one) == fold(other) or sound(mine[0]) == sound(theirs[0]):
+    if mine.folded == theirs.folded or mine.first_sound == theirs.first_sound:
         return True
-    return len(mine) == len(theirs) and min(len(mine[0]), len(theirs[0])) > 3 and _one_slip(fold(one), fold(other))
+    if mine.words != theirs.words or min(mine.first_length, theirs.first_length) <= 3:
+        return False
+    return _one_slip(mine.folded, theirs.folded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """What names are compared by; `words` is their number."""
+
+    folded: str
+    words: int
+    first_sound: str
+    first_length: int
+
+
+@lru_cache(maxsize=4096)
+def _spelling(name: str) -> _Spelling:
+    parts = words(name)
+    first = parts[0] if parts else ""
+    return _Spelling(fold(name), len(parts), sound(first), len(first))
 
 
 def _one_slip(one: str, other: str) -> bool:

@@ -166,10 +166,13 @@ def fitted(
 
 
 def _first_fitting(entries: tuple[DossierEntry, ...], tokens: int) -> tuple[DossierEntry, ...]:
-    kept = list(entries)
-    while len(kept) > 1 and estimated_tokens("\n".join(entry_lines(kept))) > tokens:
-        kept.pop()
-    return tuple(kept)
+    """The first entries that fit, at least one; they have no claims any more, so that each line stands for itself."""
+    text = ""
+    for number, line in enumerate(entry_lines(entries)):
+        text += f"\n{line}" if number else line
+        if number and estimated_tokens(text) > tokens:
+            return entries[:number]
+    return entries
 
 
 def _cut(cut: Sequence[str]) -> list[str]:

@@ -30,6 +30,8 @@ def clean(text: str, most: int) -> str:
 
 def one_line(text: str, most: int) -> str:
     """The text as one line: cleaned, runs of white space joined."""
+    if len(text) <= most and text.isprintable():
+        return " ".join(text.split())
     return clean(" ".join(clean(text, most * 4).split()), most)
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brain.agents.prompts import estimated_tokens
+from brain.agents.telling import entry_lines, fitted
+from brain.agents.texts import clean, one_line
+from brain.agents.turns import DossierEntry, Ref
 from brain.names import are_alike, fold, key_for, occurs, spelled_alike, words, worth_searching
 
 
@@ -42,6 +50,33 @@ def test_who_may_be_taken_for_whom(one: str, other: str, alike: bool) -> None:
 )
 def test_a_name_stands_in_a_text_as_whole_words(name: str, text: str, stands: bool) -> None:
     assert occurs(name, fold(text)) is stands
+
+
+@given(name=st.text("ab_1. é", max_size=4), text=st.text("ab_1. é", max_size=30))
+def test_a_name_stands_where_no_letter_goes_on(name: str, text: str) -> None:
+    pattern = rf"(?<!\w){re.escape(fold(name))}(?!\w)"
+    assert occurs(name, fold(text)) is bool(fold(name) and re.search(pattern, fold(text)))
+
+
+@given(text=st.text("ab \t\n\x00é\u200d\u3000", max_size=30), most=st.integers(1, 20))
+def test_a_text_on_one_line_is_clean_and_short(text: str, most: int) -> None:
+    assert one_line(text, most) == clean(" ".join(clean(text, most * 4).split()), most)
+
+
+@given(lengths=st.lists(st.integers(0, 60), min_size=1, max_size=12), tokens=st.integers(1, 100))
+def test_as_many_names_are_told_as_fit(lengths: list[int], tokens: int) -> None:
+    entries = tuple(
+        DossierEntry(Ref(f"C-{n}", "é" * length, "Topic"), None, (), False, (), ()) for n, length in enumerate(lengths)
+    )
+    kept, cut = fitted(entries, tokens)
+
+    def fits(count: int) -> bool:
+        return estimated_tokens("\n".join(entry_lines(entries[:count]))) <= tokens
+
+    assert kept == entries[: len(kept)]
+    assert len(kept) == 1 or fits(len(kept))
+    assert len(kept) == len(entries) or not fits(len(kept) + 1)
+    assert bool(cut) is (len(kept) < len(entries))
 
 
 def test_words_keep_runs_of_unspaced_script() -> None:
