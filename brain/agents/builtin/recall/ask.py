@@ -62,6 +62,9 @@ IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b|\bused? to\b")
 """Phrases with words in them that ask for something else."""
 
 
+_SPEAKS = next(relation for relation in RELATIONS if relation.predicate == "speaks")
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A question.
@@ -199,6 +202,11 @@ class Analysis(ABC):
                 if claim.predicate == "speaks":
                     for name in language_names(claim.object.name):
                         add(name, claim.object)
+        if _SPEAKS.asks[self.language].search(self.text):
+            # A language is held as a tag that no search for its name finds.
+            for table in (LANGUAGES, CHINESE_LANGUAGES):
+                for name, tag in table.items():
+                    add(name, Ref(None, tag, None))
         return {name: list(refs.values()) for name, refs in names.items()}
 
     def shared(self) -> Mention | None:

@@ -145,6 +145,7 @@ class Chinese(Analysis):
             is_before=is_before,
             window=self.window(),
             left=self._left(relations),
+            content=self._left([]),
             kinds=self._kinds(relations),
             creditors=creditors,
         )
@@ -162,8 +163,10 @@ class Chinese(Analysis):
         plain = "".join(
             " " if any(start <= at < end for start, end in covered) else char for at, char in enumerate(self.text)
         )
-        pieces = GENERIC.sub(" ", plain).split()
-        return frozenset(piece for piece in (fold(piece.strip("，,、：:“”\"'")) for piece in pieces) if len(piece) > 1)
+        pieces = [fold(piece.strip("，,、：:“”\"'")) for piece in GENERIC.sub(" ", plain).split()]
+        # One character alone is mostly a particle; after "is it so that" it may be the value: 对虾过敏吗.
+        least = 1 if CHECK.search(self.check) else 2
+        return frozenset(piece for piece in pieces if len(piece) >= least)
 
     def _creditors(self) -> tuple[Ref, ...]:
         """To whom something is owed: `王芳欠我什么`, `谁答应了李明`."""
@@ -236,6 +239,8 @@ class Chinese(Analysis):
         fitting = [m for m in self.mentions if m.ref.id and any(self.admits(relation, m.ref) for relation in wanted)]
         chosen = (fitting or [m for m in self.mentions if m.ref.id])[:1]
         stranger = STRANGER.match(self.text)
+        if stranger and any(spot.start < stranger.end(1) for spot in self.times):
+            stranger = None
         if stranger and not QUESTION_WORDS.search(stranger["name"]) and (not chosen or chosen[0].at > 0):
             return (), stranger["name"].strip()
         return tuple(mention.ref for mention in chosen), ""

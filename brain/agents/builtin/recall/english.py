@@ -350,7 +350,7 @@ class English(Analysis):
             asked = relation.reverse["en"]
             if asked is None or not asked.search(spoken):
                 continue
-            if any(self.admits_value(relation, ref) for ref in things):
+            if any(self.admits_value(relation, ref) or ref.id is None for ref in things):
                 return relation
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from brain.agents.builtin.lexicon.things import CHINESE_DIETS, DIETS
 from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
@@ -31,6 +32,11 @@ class Held:
         return not any(
             (self.accepted, self.disputed, self.planned, self.hearsay, self.was, self.denied, self.withdrawn)
         )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing of it holds, may hold or is to hold."""
+        return not (self.accepted or self.disputed or self.planned or self.hearsay)
 
     def only(self, admits: Callable[[KnownClaim], bool]) -> Held:
         """The same with those claims alone that are admitted."""
@@ -126,6 +132,8 @@ def named_value(claim: KnownClaim, ask: Ask) -> bool:
     if any(ref.id == claim.object.id for ref in ask.values if ref.id):
         return True
     names = [claim.object.name, *(language_names(claim.object.name) if claim.predicate == "speaks" else ())]
+    if claim.predicate == "follows_diet":
+        names += [said for said, diet in (*DIETS.items(), *CHINESE_DIETS.items()) if diet == claim.object.name]
     head = claim.object.name.rpartition(" ")[2]
     if head != claim.object.name and len(head) > 2 and claim.object.type != "Person":
         names.append(head)

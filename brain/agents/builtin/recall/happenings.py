@@ -67,7 +67,7 @@ def names_matter(ask: Ask) -> bool:
     """Whether a question for promises names a matter, not only whose they are."""
     people = [ref for ref in (*ask.subjects, *ask.values, *ask.creditors) if ref.type == "Person"]
     names = {part for ref in people for part in fold(ref.name).split()}
-    return bool(ask.content - _ASKING - names) or (ask.language == "zh" and bool(ask.left))
+    return bool(ask.content - _ASKING - names)
 
 
 def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
@@ -78,12 +78,12 @@ def commitments_for(ask: Ask, turn: RecallTurn) -> list[KnownCommitment]:
             continue
         if "overdue" in ask.content and not (known.due and known.due < turn.at):
             continue
-        if _MONEY_WORDS & ask.content and not _MONEY.search(known.summary):
+        if (_MONEY_WORDS & ask.content or any(word in ask.text for word in "钱债款")) and not _MONEY.search(
+            known.summary
+        ):
             continue
         content = ask.content - _ASKING
         if content and not _shares(content, known.summary, ask):
-            continue
-        if ask.language == "zh" and not all(word in known.summary for word in ask.left):
             continue
         found.append(known)
     kinds = {_lemma(word) for word in ask.content} & _KINDS
@@ -109,6 +109,8 @@ def _is_named(ref: Ref, summary: str) -> bool:
 
 def _shares(content: frozenset[str], summary: str, ask: Ask) -> bool:
     """Whether what the question names is what the commitment says; names of people do not count."""
+    if ask.language == "zh":
+        return all(word in summary for word in content)
     people = [ref for ref in (*ask.subjects, *ask.values, *ask.creditors) if ref.type == "Person"]
     names = {part for ref in people for part in fold(ref.name).split()}
     wanted = {_lemma(word) for word in content} - {_lemma(name) for name in names}

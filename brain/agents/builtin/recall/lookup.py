@@ -22,6 +22,10 @@ _NAMED = (
     "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?c SEARCH CONCEPT :name LIMIT 4 ?p (?c, {predicate}, ?o) ?b BELIEF (?p) }} "
     "FOR TIME :time LIMIT 40"
 )
+_HOLDERS = (
+    "FIND(?c, ?p, ?o, ?b.status) WHERE {{ ?p (?c, {predicate}, ?o) ?b BELIEF (?p) FILTER(?o == :value) }} "
+    "FOR TIME :time LIMIT 40"
+)
 _COMMITMENTS = (
     'FIND(?c, ?by, ?to) WHERE { ?c {type: "Commitment"} OPTIONAL { STRUCTURAL (?c, "committed_to", ?by) } '
     'OPTIONAL { STRUCTURAL (?c, "owed_to", ?to) } '
@@ -68,6 +72,8 @@ def lookup_for(ask: Ask, turn: RecallTurn, looked: Looked, about: Sequence[Known
             return _call("commitments", [_COMMITMENTS], {})
         case "value":
             return _value_call(ask, turn)
+        case "reverse":
+            return _holders_call(ask, turn)
         case _:
             return None
 
@@ -86,6 +92,15 @@ def _voices_call(looked: Looked, about: Sequence[KnownClaim], turn: RecallTurn) 
     ]
     commands = [_NAMES.format(person=json.dumps(i)) for i in dict.fromkeys(unnamed)][:_MOST_NAMES]
     return _call("names", commands, {}) if commands else None
+
+
+def _holders_call(ask: Ask, turn: RecallTurn) -> ToolCall | None:
+    """Who has a plain value, which no search for its name finds."""
+    values = [ref.name for ref in ask.values if ref.id is None]
+    if not values:
+        return None
+    command = _HOLDERS.format(predicate=json.dumps(ask.relations[0].predicate))
+    return _call("holders", [command], {"value": values[0], "time": _instant(ask, turn)})
 
 
 def _value_call(ask: Ask, turn: RecallTurn) -> ToolCall | None:
@@ -226,6 +241,8 @@ def _ref(value: Any) -> Ref:
 
 def _is_meant(claim: KnownClaim, ask: Ask) -> bool:
     """Whether a row is about whom the question names."""
+    if ask.form == "reverse":
+        return claim.object.name in {ref.name for ref in ask.values}
     if ask.subjects:
         return claim.subject.id in {ref.id for ref in ask.subjects}
     return bool(ask.unknown) and set(fold(ask.unknown).split()) <= set(fold(claim.subject.name).split())

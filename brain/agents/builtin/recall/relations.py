@@ -145,6 +145,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:work(?:s|ing|ed)? on|(?:which|what) projects?)\b",
         r"参与|什么项目|哪个项目",
         reverse=r"^who (?:is |was )?work(?:s|ed|ing)? on",
+        reverse_zh=r"^谁(?:参与|参加|在做)",
     ),
     _relation(
         "reports_to",
@@ -153,6 +154,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:boss|manager|supervisor|reports? to|superior)\b",
         r"老板|上司|上级|领导|经理",
         reverse=r"^who report(?:s|ed)? to",
+        reverse_zh=r"^谁的(?:直属)?(?:上司|上级|老板|领导|经理)是|^谁向.+汇报",
     ),
     _relation(
         "partner_of",
@@ -268,6 +270,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:interest(?:s|ed)?(?: in)?|curious about)\b",
         r"感兴趣|兴趣",
         reverse=r"^who (?:is|was) interested in",
+        reverse_zh=r"^谁对.+感兴趣",
     ),
     _relation(
         "allergic_to",
@@ -315,8 +318,9 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s} uses {o}", "{s} used {o}", "what {s} uses"),
         ("{s}使用{o}", "{s}曾使用{o}", "{s}使用的工具"),
         r"\b(?:use[sd]?|using|editor|tools?|programming language|operating system|ide)\b",
-        r"使用|用什么|编辑器|工具|编程语言",
+        r"(?:^|[^费信备雇引作有不])用|编辑器|工具|编程语言",
         reverse=r"^who (?:is using|use)",
+        reverse_zh=r"^谁(?:使)?用",
     ),
     _relation(
         "drives",
@@ -325,6 +329,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:drives?|car|vehicle)\b",
         r"开什么车|什么车|车",
         reverse=r"^who (?:drive|drove)",
+        reverse_zh=r"^谁开",
     ),
     _relation(
         "owns",

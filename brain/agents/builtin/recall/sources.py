@@ -6,7 +6,7 @@ from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import named_value
 from brain.agents.builtin.recall.lookup import Voice, VoiceKind
-from brain.agents.builtin.recall.told import Told, negated
+from brain.agents.builtin.recall.told import Told, cited, negated
 from brain.agents.builtin.recall.wording import told
 from brain.agents.turns import KnownClaim, RecallTurn
 
@@ -95,7 +95,7 @@ def _as_said(a: Answering, claim: KnownClaim) -> list[Told]:
     telling = a.tell.telling(relation_of(claim.predicate))
     if claim.standing == "denied":
         shape = negated(telling.now, a.ask.language)
-        return [Told(told_with(shape, a, claim), (claim.assertion_id,))]
+        return [Told(told_with(shape, a, claim), cited(claim))]
     return a.tell.by_standing(claim, telling)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from brain.agents.builtin.recall.evidence import Held
 from brain.agents.builtin.recall.relations import Relation, Telling
-from brain.agents.builtin.recall.told import Told, negated, uncited
+from brain.agents.builtin.recall.told import Told, cited, negated, uncited
 from brain.agents.builtin.recall.wording import WORDING, Wording, listed, source, told, value_text
 from brain.agents.builtin.text import Language
 from brain.agents.turns import KnownClaim, Vocabulary
@@ -62,7 +62,7 @@ class Teller:
         text = told(claim, telling, self.language) + source(claim, self.words, bounds=False)
         adds = claim.object.name.startswith("--") is not holding.object.name.startswith("--")
         is_open = len(claim.object.name) != _FULL_DATE and len(holding.object.name) != _FULL_DATE
-        return Told(text, (claim.assertion_id,) if adds and is_open else ()).within(self.words.earlier_said)
+        return Told(text, cited(claim) if adds and is_open else ()).within(self.words.earlier_said)
 
     def differing(self, claim: KnownClaim, telling: Telling) -> Told:
         """Another's word that did not prevail, as an aside."""
@@ -84,7 +84,7 @@ class Teller:
                     when=claim.since_text or (claim.since or "")[:10], what=told(claim, telling, self.language)
                 )
                 + source(claim, self.words, bounds=False),
-                (claim.assertion_id,),
+                cited(claim),
             )
             for claim in part.planned[:3]
         ]
@@ -103,7 +103,7 @@ class Teller:
             values = listed([value_text(claim, self.language) for claim in claims], self.words)
             shape = telling.was if is_over else telling.now
             text = shape.format(s=claims[0].subject.name, o=values) + source(claims[0], self.words)
-            sentences.append(Told(text, tuple(claim.assertion_id for claim in claims)))
+            sentences.append(Told(text, tuple(i for claim in claims for i in cited(claim))))
         return sentences
 
     def past(self, held: Sequence[Held]) -> list[Told]:
@@ -114,12 +114,12 @@ class Teller:
         """One claim, with its bounds and source."""
         bounds = claim.predicate not in UNCHANGING
         text = told(claim, telling, self.language, past=past) + source(claim, self.words, bounds=bounds)
-        return Told(text, (claim.assertion_id,))
+        return Told(text, cited(claim))
 
     def disputed(self, claims: Sequence[KnownClaim], telling: Telling) -> list[Told]:
         """Every side of a disagreement, or that there is one whose other side is not to be seen."""
         if len(claims) == 1 and not claims[0].against:
-            what = Told(told(claims[0], telling, self.language), (claims[0].assertion_id,))
+            what = Told(told(claims[0], telling, self.language), cited(claims[0]))
             return [Told(what.within(self.words.one_sided).text + source(claims[0], self.words), what.ids)]
         sentences = []
         for claim in claims[:4]:
@@ -129,12 +129,12 @@ class Teller:
             if claim.against:
                 who = listed([ref.name for ref in claim.against], self.words)
                 text += self.words.comma + self.words.denied_by.format(who=who)
-            sentences.append(Told(text, (claim.assertion_id,)))
+            sentences.append(Told(text, cited(claim)))
         return [sentences[0].within(self.words.is_disputed), *sentences[1:]]
 
     def hearsay(self, claim: KnownClaim, telling: Telling) -> Told:
         """What somebody passed on."""
-        what = Told(told(claim, telling, self.language), (claim.assertion_id,))
+        what = Told(told(claim, telling, self.language), cited(claim))
         if claim.by is None:
             return what.within(self.words.hearsay_unnamed)
         return what.within(self.words.hearsay, who=claim.by.name, date=(claim.said_at or "")[:10])
@@ -142,7 +142,7 @@ class Teller:
     def denied(self, claim: KnownClaim, telling: Telling) -> Told:
         """What is not so: by the word of whom it is about, or of others."""
         turned = Telling(negated(telling.now, self.language), telling.was, telling.topic)
-        what = Told(told(claim, turned, self.language), (claim.assertion_id,))
+        what = Told(told(claim, turned, self.language), cited(claim))
         if claim.by is None or claim.by.id == claim.subject.id:
             return Told(what.text + source(claim, self.words), what.ids)
         return what.within(self.words.denied, who=claim.by.name, date=(claim.said_at or "")[:10])

@@ -8,6 +8,7 @@ from typing import Any
 
 from brain.agents.builtin.english.verbs import FORMS
 from brain.agents.builtin.text import Language
+from brain.agents.turns import KnownClaim
 from brain.store.base import ElementId
 
 
@@ -26,6 +27,11 @@ class Told:
 def uncited(told: Told) -> Told:
     """The sentence as an aside: the answer would stand without it, so it cites nothing for it."""
     return Told(told.text)
+
+
+def cited(claim: KnownClaim) -> tuple[ElementId, ...]:
+    """What a claim rests on as it is told: its Assertion and, where it does not plainly hold, its end or denial."""
+    return (claim.assertion_id,) if claim.standing == "accepted" else (claim.assertion_id, *claim.rests_on)
 
 
 def ids_of(parts: Iterable[Told]) -> tuple[ElementId, ...]:

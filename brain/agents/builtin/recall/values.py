@@ -8,10 +8,10 @@ from dataclasses import replace
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of, with_relations
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import Held, held_for, named_value, standing_at
-from brain.agents.builtin.recall.happenings import events_reply
+from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter
 from brain.agents.builtin.recall.relations import telling_of
-from brain.agents.builtin.recall.told import Told, uncited
-from brain.agents.builtin.recall.wording import source, told
+from brain.agents.builtin.recall.told import Told, cited, uncited
+from brain.agents.builtin.recall.wording import commitment_text, source, told
 from brain.agents.turns import KnownClaim, RecallTurn
 from brain.names import fold, words
 
@@ -37,7 +37,7 @@ def value_reply(a: Answering) -> Reply:
     ask = with_own_words(a.ask, a.turn)
     held = held_for(ask, a.turn, a.looked.claims)
     if not held:
-        return _age(a) or a.silence()
+        return _age(a) or _due(a) or a.silence()
     if ask.is_check:
         return _check(a, held)
     if ask.left:
@@ -100,6 +100,15 @@ def _age(a: Answering) -> Reply | None:
     years = int(at[:4]) - int(claim.object.name[:4]) - (at[4:_DAY] < claim.object.name[4:])
     birthday = a.tell.one(claim, a.tell.telling(relation_of("birthday")))
     return a.reply([birthday.within(a.words.age_now, who=claim.subject.name, years=years, date=at[:_DAY])], 0.1)
+
+
+def _due(a: Answering) -> Reply | None:
+    """For when something is: the promise or appointment that speaks of all the question names."""
+    if not a.ask.wants_time or not names_matter(a.ask):
+        return None
+    found = [known for known in commitments_for(a.ask, a.turn) if known.due]
+    told = [Told(commitment_text(known, a.words), (known.id,)) for known in found[:3]]
+    return a.reply(told, 0.2) if told else None
 
 
 # what it is
@@ -179,8 +188,12 @@ def _check(a: Answering, held: Sequence[Held]) -> Reply:
             what = a.tell.now(best, a.tell.telling(best.relation))[0]
             return a.reply([what.within(a.words.as_far)], 0.3)
         return a.nothing(a.words.not_said.format(name=held[0].subject.name))
-    told = told_reply(a, held)
     best = _best(held)
+    is_over = best is not None and bool(best.was) and best.is_over
+    if best is not None and is_over and ask.time is None and not (ask.wants_past or ask.wants_former):
+        past = a.tell.past([best])
+        return a.reply([past[0].within(a.words.not_now), *past[1:]], 0.3)
+    told = told_reply(a, held)
     is_so = told.found and best is not None and bool(best.accepted)
     return replace(told, text=a.words.yes.format(what=told.text)) if is_so else told
 
@@ -286,7 +299,7 @@ def _when(a: Answering, held: Sequence[Held]) -> Reply:
         if claim.standing == "was":
             return a.reply([a.tell.one(claim, telling, past=True)], 0.1)
         since = a.words.since_when.format(what=what, when=claim.since_text.removeprefix("from "))
-        return a.reply([Told(since + origin, (claim.assertion_id,))], 0.1)
+        return a.reply([Told(since + origin, cited(claim))], 0.1)
     event = events_reply(a)
     if event is not None:
         return event

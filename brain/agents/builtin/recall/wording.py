@@ -15,6 +15,8 @@ _MONTHS = ordered("January February March April May June July August September O
 _LANGUAGE_NAMES = {tag: name.capitalize() for name, tag in reversed(LANGUAGES.items())}
 _LANGUAGE_NAMES_ZH = {tag: name for name, tag in reversed(CHINESE_LANGUAGES.items())}
 
+_DIET_NAMES_ZH = {"vegetarian": "素食 (vegetarian)", "vegan": "纯素食 (vegan)"}
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -239,6 +241,8 @@ def value_text(claim: KnownClaim, language: Language) -> str:
     if claim.predicate == "speaks":
         spoken = (_LANGUAGE_NAMES_ZH if language == "zh" else _LANGUAGE_NAMES).get(name)
         return f"{spoken} ({name})" if spoken else name
+    if claim.predicate == "follows_diet" and language == "zh":
+        return _DIET_NAMES_ZH.get(name, name)
     if claim.object.type is None and len(name) == 7 and name.startswith("--") and name[2:4].isdigit():
         month, day = int(name[2:4]), int(name[5:])
         if not 1 <= month <= 12:
