@@ -6,9 +6,6 @@ import io
 import json
 import logging
 import socket
-import statistics
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,7 @@ from brain.service.recalls import RecallRun
 from brain.times import FixedClock
 from tests.http.conftest import Door, opened, said
 from tests.service.processes import ServerProcess, started, wait_for
-from tests.service.world import OWNER, World, served, until, with_model, world
+from tests.service.world import OWNER, served, until, with_model, world
 
 SECRET = "a sentence nobody shall see in a log"
 
@@ -127,68 +124,6 @@ def test_lines_of_other_libraries_are_told_without_their_words(log_lines: io.Str
     ]
     assert lines[1]["kind"] == "ValueError"
     assert SECRET not in log_lines.getvalue()
-
-
-@pytest.mark.anyio
-@pytest.mark.requirement("BR-EP-020", "BR-HTTP-008")
-async def test_a_query_that_takes_too_long_is_ended_and_says_so(tmp_path: Path) -> None:
-    home = world(tmp_path, kip_timeout_ms=600)
-    home.create()
-    _populate(home, 900)
-    async with served(home.application) as client:
-        begun = time.monotonic()
-        answer = await client.post("/v1/home/execute_kip_readonly", json={"command": SLOW})
-        assert time.monotonic() - begun < 1.5
-        assert answer.status_code == 200
-        assert answer.json()["status"] == "failed"
-        assert answer.json()["results"][0]["error"]["code"] == "ExecutionTimeout"
-
-
-SLOW = 'FIND(COUNT(?a)) WHERE { ?a {type: "Person"} ?b {type: "Person"} FILTER(?a.name > ?b.name) }'
-
-
-def _populate(home: World, people: int) -> None:
-    """So many people that comparing each with each takes seconds."""
-    clauses = " ".join(
-        f'UPSERT CONCEPT ?p{n} {{ MATCH {{type: "Person", key: "k{n}"}} SET FIELDS {{name: "Person {n}"}} }}'
-        for n in range(people)
-    )
-    done = home.application.spaces.get("home").engine.run(f"MUTATE {{ {clauses} }}")
-    assert done.response["status"] == "succeeded"
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("BR-HTTP-028")
-def test_others_are_answered_while_slow_queries_run(tmp_path: Path) -> None:
-    home = world(tmp_path / "spaces")
-    home.create()
-    _populate(home, 900)
-    home.application.spaces.close()
-    with started(tmp_path / "spaces", "serve", module="brain") as server:
-        url = f"{server.url}/v1/home/execute_kip_readonly"
-        took: list[float] = []
-        with httpx.Client(timeout=60) as asking:
-
-            def ask() -> None:
-                begun = time.monotonic()
-                httpx.post(url, json={"command": SLOW}, timeout=60)
-                took.append(time.monotonic() - begun)
-
-            threads = [threading.Thread(target=ask) for _ in range(2)]
-            for thread in threads:
-                thread.start()
-            time.sleep(0.3)
-            pings: list[float] = []
-            while any(thread.is_alive() for thread in threads) and len(pings) < 60:
-                begun = time.monotonic()
-                assert asking.get(f"{server.url}/v1/home/formation_status").status_code == 200
-                pings.append(time.monotonic() - begun)
-                time.sleep(0.02)
-            for thread in threads:
-                thread.join()
-        assert max(took) > 1, "the query was not slow enough to show anything"
-        assert statistics.median(pings) < 0.2, sorted(pings)[-5:]
-        assert max(pings) < 2, sorted(pings)[-5:]
 
 
 @pytest.mark.slow
