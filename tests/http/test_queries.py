@@ -75,7 +75,7 @@ def test_every_product_of_patterns_is_ended_in_time(engine: Engine, command: str
     response = engine.execute(request, Caller("somebody", "http").reader()).response
     assert response["results"][0]["error"]["code"] == "ExecutionTimeout", response
     assert response["results"][0]["error"]["retry"]["class"] == "safe_same_request"
-    assert time.process_time() - begun < 1.5
+    assert time.process_time() - begun < 3  # they would take minutes to hours
 
 
 @pytest.mark.anyio
