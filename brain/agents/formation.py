@@ -40,6 +40,9 @@ from brain.kip.context import Review, WriteSet
 from brain.store.base import LeaseLost, Transaction
 from brain.times import Timestamp, milliseconds, timestamp
 
+BUDGET = Budget(rounds=200, total_ms=30 * 60_000)
+"""Of one run, over all passes of its input (BR-FORM-028)."""
+
 REVIEW_FROM_TOKENS = 10_000
 """Estimated tokens of input from which a pass gets its one self-review (BR-FORM-026)."""
 
@@ -66,7 +69,7 @@ async def form(place: Place, job: FormationJob) -> RunResult:
         system=prompt.text,
         user=user,
         tools=formation.tools,
-        budget=Budget(rounds=job.max_rounds, total_ms=job.timeout_ms),
+        budget=replace(BUDGET, used_rounds=job.used_rounds, used_ms=job.used_ms),
         task=turn,
         transcript=place.transcript,
         follow_up=review_text() if is_long else None,

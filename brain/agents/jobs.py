@@ -18,10 +18,6 @@ Attribution = Literal["speaker", "named", "open"]
 """Whom a Formation claim may name as its actor (BR-GATE-032)."""
 
 
-FORMATION_ROUNDS, FORMATION_MS = 200, 30 * 60_000
-"""What forming one input may take, over all its passes (BR-FORM-028)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """The Space an agent works in.
@@ -89,7 +85,7 @@ class FormationJob:
     conversation  its id; Evidence identity hangs on it, so that a second run mints nothing twice
     messages      all of the input that are not blank
     window        those this pass may cite; None for the newest sixteen
-    max_rounds    model calls at most, within timeout_ms
+    used_rounds   model calls that passes before this one made of what the whole run may take, in used_ms
     commit_review called inside every write transaction of the pass (after the gate): checks the lease's fencing token
                   and notes what was committed with the conversation
     """
@@ -103,8 +99,8 @@ class FormationJob:
     accepted_at: Timestamp
     commit_review: Review
     window: Window | None = None
-    max_rounds: int = FORMATION_ROUNDS
-    timeout_ms: int = FORMATION_MS
+    used_rounds: int = 0
+    used_ms: int = 0
 
     @property
     def citable(self) -> Window:

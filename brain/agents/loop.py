@@ -38,6 +38,7 @@ class Budget:
     tool_calls     of the whole run; `calls_per_turn` of one model answer
     result_chars   one tool result, before it is cut with a marker
     output_tokens  asked of the model per call
+    used_rounds    what a run of several passes has made of its rounds, and used_ms of its time, before this one
     """
 
     rounds: int
@@ -47,6 +48,8 @@ class Budget:
     calls_per_turn: int = 16
     result_chars: int = 12_000
     output_tokens: int = 8_192
+    used_rounds: int = 0
+    used_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,11 @@ async def run_loop(
     )
     end: LoopEnd | None = None
     while end is None:
-        left_ms = budget.total_ms - int((time.monotonic() - started) * 1000)
+        left_ms = budget.total_ms - budget.used_ms - int((time.monotonic() - started) * 1000)
         if left_ms <= 0:
             end = run.end("time", f"time_limit: the run did not end within {budget.total_ms // 1000} s")
             break
-        if len(run.calls) >= budget.rounds:
+        if budget.used_rounds + len(run.calls) >= budget.rounds:
             end = run.end("turns", f"turn_limit: the run did not end within {budget.rounds} model calls")
             break
         request = ModelRequest(tuple(run.messages), specs, budget.output_tokens, min(budget.call_ms, left_ms), task)
@@ -176,7 +179,7 @@ async def _answer_calls(run: _Run, calls: Sequence[ToolCall], by_name: Mapping[s
         else:
             answer = await _run_tool(call, by_name)
         text = cut_result(answer.text, budget.result_chars, answer.advice)
-        if len(run.calls) == budget.rounds - 1 and number == len(calls) - 1:
+        if budget.used_rounds + len(run.calls) == budget.rounds - 1 and number == len(calls) - 1:
             text = f"{text}\n{_LAST_TURN}"
         run.messages.append(ModelMessage("tool", text, tool_call_id=call.id))
         run.wire.append(
