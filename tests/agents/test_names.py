@@ -46,6 +46,9 @@ def test_who_may_be_taken_for_whom(one: str, other: str, alike: bool) -> None:
         ("Acme Corp", "the ACME corp. office", True),
         ("", "anything", False),
         ("C++", "I like C++ a lot", True),
+        ("Vim", "谁用Vim？", True),
+        ("Vim", "谁用Vimeo", False),
+        ("Vim", "Vim和Helix", True),
     ],
 )
 def test_a_name_stands_in_a_text_as_whole_words(name: str, text: str, stands: bool) -> None:

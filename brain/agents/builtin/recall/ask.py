@@ -12,7 +12,7 @@ from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
 from brain.agents.turns import DossierEntry, RecallTurn, Ref
-from brain.names import fold, occurs
+from brain.names import fold, place_of
 from brain.store.base import ElementId
 
 Form = Literal["value", "reverse", "profile", "events", "commitments", "rules", "sources", "sayings"]
@@ -172,7 +172,7 @@ class Analysis(ABC):
         """Known things the question names; where two overlap, the longer."""
         found = []
         for name, refs in self._names().items():
-            if len(name) > 1 and occurs(name, self.folded) and (at := _at(name, self.folded)) >= 0:
+            if len(name) > 1 and (at := place_of(name, self.folded)) >= 0:
                 ref = next((ref for ref in refs if ref.id == self.meant), refs[0])
                 people = tuple(other for other in refs if other.type == "Person" and other.id)
                 found.append(Mention(at, at + len(name), ref, people if ref.type == "Person" else ()))
@@ -261,11 +261,3 @@ class Analysis(ABC):
                         found[claim.subject.id] = (shared, claim.subject)
         most = max((shared for shared, _ in found.values()), default=0)
         return [ref for shared, ref in found.values() if shared == most]
-
-
-def _at(name: str, folded: str) -> int:
-    """Where a name stands in a folded text, as a whole word where the script has words; -1 when it does not."""
-    at = folded.find(name)
-    while at > 0 and name.isascii() and (folded[at - 1].isalnum() or folded[at + len(name) :][:1].isalnum()):
-        at = folded.find(name, at + 1)
-    return at

@@ -255,7 +255,7 @@ def _names_other(ask: Ask, held: Sequence[Held]) -> bool:
         return True
     if ask.language == "zh":
         about = {ref.id for part in held for claim in part.all for ref in (claim.subject, claim.object)}
-        return bool(ask.left) or any(ref.id not in about for ref in ask.values)
+        return bool(ask.left) or any(ref.id not in about and ref.name not in ask.kinds for ref in ask.values)
     left = {word for word in ask.content if not any(_asked_by(part, word) for part in held)}
     return bool(left - _OPEN)
 
