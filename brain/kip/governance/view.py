@@ -141,6 +141,9 @@ class View:
         """A plan that runs in the database would meet what is hidden; here it runs step by step."""
         return
 
+    def explain(self, plan: Any) -> None:  # noqa: ARG002
+        return
+
     # --- commits ------------------------------------------------------------------------------------------------------
 
     def control(self, name: str) -> Document | None:
