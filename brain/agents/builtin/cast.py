@@ -8,6 +8,7 @@ from typing import Literal
 
 from brain.agents.builtin.facts import Thing
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES
+from brain.agents.builtin.lexicon.work import GROUPS
 from brain.agents.turns import DossierEntry, Ref
 
 Gender = Literal["female", "male"]
@@ -62,7 +63,7 @@ class Cast:
                 for end in (claim.subject, claim.object):
                     if end.type is not None:
                         cast.add(thing_of(end))
-                if claim.standing == "accepted" and claim.object.type in ("Person", "Pet"):
+                if claim.standing == "accepted" and claim.object.type in ("Person", "Pet", "Organization"):
                     one, two = thing_of(claim.subject), thing_of(claim.object)
                     cast._link(one, claim.predicate, two)
                     cast._link(two, "~" + claim.predicate, one)
@@ -165,6 +166,23 @@ class Cast:
         others = self._related.setdefault((owner.key, relation), [])
         if all(held.key != other.key for held in others):
             others.append(other)
+
+    def tie(self, owner: Thing, relation: str, other: Thing) -> None:
+        """Note what a statement has just related, for what "we" may stand for."""
+        self._link(owner, relation, other)
+
+    def has_employer(self, person: Thing) -> bool:
+        """Whether memory or this conversation holds where a person works."""
+        return bool(self._related.get((person.key, "works_for")))
+
+    def circle(self, person: Thing) -> Thing | None:
+        """Whom a person means by "we" at work: their only team, else their only employer."""
+        clubs = self._related.get((person.key, "member_of"), [])
+        teams = [
+            other for other in clubs if other.name.casefold().split(" ")[-1] in GROUPS or other.name.endswith("团队")
+        ]
+        others = teams or self._related.get((person.key, "works_for"), [])
+        return others[0] if len(others) == 1 else None
 
     def relative(self, owner: Thing, noun: str, relation: str) -> Thing | None:
         """Who `owner`'s `noun` is: as this conversation said, else the only one memory holds under the relation."""

@@ -72,6 +72,11 @@ class _Composer:
             if earlier is not None:
                 self.facts[earlier] = (fitted, self.facts[earlier][1])
                 return
+        if change == "withdrawn" and "never" in fitted.marks:
+            self.facts = [(other, kind) for other, kind in self.facts if not _same(other, fitted)]
+            if self._mine(fitted):
+                self.facts.append((fitted, "withdrawn"))
+            change = "denied"
         if change == "withdrawn":
             held = [index for index, (other, _) in enumerate(self.facts) if _same(other, fitted)]
             if held:
@@ -122,9 +127,9 @@ class _Composer:
         return "stated"
 
     def _denial(self, fact: Fact, mine: Sequence[KnownClaim]) -> Change | None:
-        """`I don't live in Rome`: an end of one's own claim, else a denial, whoever may have said so."""
+        """`I don't live in Rome`: an end of one's own claim, after "never" its withdrawal; else a denial."""
         if mine or self._said_here(fact, same=True) is not None:
-            return "ended"
+            return "withdrawn" if "never" in fact.marks else "ended"
         return "denied"
 
     def _may_correct(self, fact: Fact) -> bool:

@@ -89,6 +89,8 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
                 found.append(item)
                 if isinstance(item, Fact):
                     cast.learn(item.subject, item.value)
+                    if item.relation in ("works_for", "member_of") and item.stance == "holds" and not item.until:
+                        cast.tie(item.subject, item.relation, item.value)  # type: ignore[arg-type]
                     if item.relation == "also_known_as" and isinstance(item.value, str):
                         cast.call(item.subject, item.value)
     return found

@@ -111,7 +111,7 @@ def course_of(say: Say, mood: Mood, times: Sequence[Spot]) -> Course | None:
     if mood.negated:
         if say.effect == "taste" and not mood.never:
             return Course("holds", denied_taste=True)
-        return None if times else Course("denied")
+        return None if times else Course("denied", never=mood.never)
     if span is not None:
         return Course("holds", span.start, span.last)
     if mood.over:

@@ -224,6 +224,8 @@ class _Sentence:
                 marks.add("new")
             if say.effect == "end":
                 marks.add("if_known")
+            if course.never:
+                marks.add("never")
             value = held[say.group]
             for one in value if isinstance(value, tuple) else (value,):
                 subject, object_ = thing, self._object(relation, say.group, one, held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english.clauses import Clause
@@ -35,13 +36,33 @@ def of_clause(
     noun: Noun, clause: Clause, scene: Scene, cast: Cast, msg: int, marks: frozenset[Mark]
 ) -> list[Statement] | None:
     """The facts of a clause whose subject names an attribute; None when it names none."""
-    if noun.sort not in ("owned", "the") or clause.group.lemma != "be":
+    if noun.sort not in ("owned", "the"):
         return None
-    if clause.group.tense not in ("present", "past") or clause.group.progressive:
+    moved = _moved(noun, clause)
+    if moved is not None:
+        clause, marks = moved, marks | {"new"}
+    elif clause.group.lemma != "be" or clause.group.tense not in ("present", "past") or clause.group.progressive:
         return None
     reader = _Reader(noun, clause, scene, cast, msg, marks)
     facts = list(reader.facts())
     return list(facts) if facts else None
+
+
+def _moved(noun: Noun, clause: Clause) -> Clause | None:
+    """`The deadline for Falcon moved to 15 July`, `… was extended to`: as `… is`."""
+    group, rest = clause.group, list(clause.rest)
+    if core_noun(noun.noun) not in ("deadline", "due date") or group.negated or not clause.times:
+        return None
+    if group.lemma == "be" and rest and rest[0].low in _SHIFTED and group.tense in ("present", "past", "perfect"):
+        rest = rest[1:]
+    elif group.lemma not in ("move", "change", "shift", "slip") or group.tense not in ("past", "perfect"):
+        return None
+    if [token.low for token in rest] not in ([], ["to"], ["until"], ["back"], ["back", "to"]):
+        return None
+    return replace(clause, group=replace(group, lemma="be", tense="present", progressive=False), rest=())
+
+
+_SHIFTED = frozenset(("moved", "extended", "postponed", "pushed", "changed", "shifted", "brought", "set", "delayed"))
 
 
 class _Reader:

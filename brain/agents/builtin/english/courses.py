@@ -21,6 +21,7 @@ class Course:
 
     changed       the sentence says it became so
     denied_taste  a taste denied: its opposite is stated
+    never         denied for all the time there was
     """
 
     stance: Stance
@@ -29,6 +30,7 @@ class Course:
     changed: bool = False
     corrects: bool = False
     denied_taste: bool = False
+    never: bool = False
 
 
 def course_of(say: Say, clause: Clause, tail: Tail) -> Course | None:
@@ -101,7 +103,9 @@ def _denied(say: Say, clause: Clause) -> Course | None:
     since = _first(clause.times, "past", ("since",))
     if clause.group.tense == "perfect" and since is not None:
         return Course("ended", until=since.on)
-    return None if clause.times else Course("denied")
+    if clause.times:
+        return None
+    return Course("denied", never=clause.group.never or clause.group.tense in ("perfect", "past"))
 
 
 def _was(say: Say, clause: Clause, span: When | None, until: When | None) -> Course | None:

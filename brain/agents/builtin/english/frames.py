@@ -56,6 +56,9 @@ def _frame(verbs: str, shape: str, says: str, *, sure: bool = False) -> Frame:
     return Frame(frozenset(verbs.split()), shape, tuple(found), sure)
 
 
+AT_WORK = "back? at <named:org>"
+"""`I'm at Initech now`: where somebody works, or only where they are; the reader tells which."""
+
 PERSON_FRAMES: tuple[Frame, ...] = (
     # where people live and come from
     _frame("live reside", "in|near? <place>", "state lives_in place", sure=True),
@@ -82,6 +85,7 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("be", "<role>", "state has_role role"),
     _frame("be", "<role> at|for|with|of <org>", "state has_role role; state works_for org"),
     _frame("be", "at|with <org> as <role>", "state works_for org; state has_role role"),
+    _frame("be", AT_WORK, "state works_for org"),
     _frame("join", "<group>", "start member_of group"),
     _frame("join", "<named:org> as <role>", "start works_for org; start has_role role"),
     _frame("join", "<named:org>", "start works_for org"),

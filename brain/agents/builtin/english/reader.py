@@ -14,7 +14,8 @@ from brain.agents.builtin.english.clauses import Clause, clauses_of
 from brain.agents.builtin.english.courses import Course, course_of
 from brain.agents.builtin.english.forgetting import taken_back
 from brain.agents.builtin.english.fragments import fragment
-from brain.agents.builtin.english.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
+from brain.agents.builtin.english.frames import AT_WORK, PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
+from brain.agents.builtin.english.notes import note_of
 from brain.agents.builtin.english.nouns import Noun, core_noun, noun_at
 from brain.agents.builtin.english.openers import Opened, opened
 from brain.agents.builtin.english.owned import link_of
@@ -28,6 +29,7 @@ from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
 from brain.agents.builtin.lexicon.places import PLACES
+from brain.agents.builtin.lexicon.work import SCHEDULED, WORK_TOOLS
 from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import times_in
 from brain.agents.builtin.worth import typed
@@ -65,7 +67,7 @@ class EnglishReader:
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:
             return [], opening.retracts
-        opening = replace(opening, tokens=_with_is(opening.tokens, self.cast))
+        opening = replace(opening, tokens=_with_the(_with_is(opening.tokens, self.cast)))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
         taken = taken_back(scene, self.msg)
         if taken is not None:
@@ -111,7 +113,11 @@ class EnglishReader:
         if "hearsay" not in marks:
             said += [fact for fact in self._named_kin(clause) if fact not in said]
         if not stated:
-            said += doings.of_clause(clause, self.cast, self.msg, marks)
+            done = doings.of_clause(clause, self.cast, self.msg, marks)
+            if not done and "hearsay" not in marks:
+                note = note_of(clause, scene.text, self.cast, self.msg)
+                done = [note] if note else []
+            said += done
         return said
 
     def _mentioned(self, noun: Noun) -> list[Statement]:
@@ -255,8 +261,11 @@ class EnglishReader:
             if resolved is None:
                 return None
             subject, aside = resolved
-            if noun.sort == "we" and any(say.relation not in _SHARED for say in frame.says):
-                return None
+            if noun.sort == "we":
+                group = _group_meant(frame, held, clause, self.cast)
+                if group is None:
+                    return None
+                subject = group
             known: frozenset[Mark] = frozenset() if frame.sure else frozenset(["if_known"])
             facts = [
                 fact
@@ -276,8 +285,18 @@ class EnglishReader:
                 continue
             for held, end in matches(frame.shape, scene, clause.rest):
                 tail = tail_of(clause.rest[end:])
-                if tail is not None:
+                if tail is not None and (
+                    frame.shape != AT_WORK or self._at_work(noun, held["org"], clause, tail, scene)
+                ):
                     yield frame, held, tail
+
+    def _at_work(self, noun: Noun, org: Thing, clause: Clause, tail: Tail, scene: Scene) -> bool:
+        """Whether being "at" a named place now means working there: it employs people, or the talk is of jobs."""
+        if not (clause.adverbs & {"now", "currently"} or tail.now) or noun.sort not in ("i", "name", "pronoun"):
+            return False
+        who = resolve(noun, self.cast, self.msg, sure=True)
+        employed = who is not None and self.cast.has_employer(who[0])
+        return employed or any(held.type == "Organization" for held in self.cast.all(org.name)) or _of_jobs(scene)
 
     def _table(self, noun: Noun) -> tuple[Frame, ...]:
         if noun.sort == "the":
@@ -339,6 +358,8 @@ class EnglishReader:
             added.add("new")
         if course.corrects:
             added.add("correction")
+        if course.never:
+            added.add("never")
         return Fact(
             self.msg,
             self.cast.speaker,
@@ -350,6 +371,31 @@ class EnglishReader:
             course.since,
             course.until,
         )
+
+
+def _group_meant(frame: Frame, held: dict[str, Any], clause: Clause, cast: Cast) -> Thing | None:
+    """Of whom a statement about "us" holds: the speaker, their team or employer, or nobody it can be kept of."""
+    relations = {say.relation for say in frame.says}
+    if relations == {"uses"}:
+        tools = held["tools"] if "tools" in held else (held.get("tool"),)
+        if not all(isinstance(tool, Thing) and tool.name.casefold() in WORK_TOOLS for tool in tools):
+            return None
+        return cast.circle(cast.speaker)
+    if not relations <= _SHARED or (clause.rest and clause.rest[0].low in ("based", "located")):
+        return None
+    possession = held.get("possession")
+    if isinstance(possession, Thing) and possession.type != "Vehicle":
+        return None
+    return cast.speaker
+
+
+def _with_the(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """`Standup is at 9` as `the standup is at 9`."""
+    if not tokens or tokens[0].low not in SCHEDULED or len(tokens) < 3:
+        return tokens
+    if tokens[1].low not in ("is", "was", "starts", "begins", "for", "of", "with", "on"):
+        return tokens
+    return (Token("", "the", "word", tokens[0].start, tokens[0].start), *tokens)
 
 
 def _with_is(tokens: tuple[Token, ...], cast: Cast) -> tuple[Token, ...]:
@@ -366,8 +412,13 @@ def _with_is(tokens: tuple[Token, ...], cast: Cast) -> tuple[Token, ...]:
     return (*tokens[: noun.end], Token(mark.text, "is", "word", mark.start, mark.end), *tokens[noun.end + 1 :])
 
 
+def _of_jobs(scene: Scene) -> bool:
+    return _JOBS.search(scene.text) is not None
+
+
+_JOBS = pattern(r"\b(?:work(?:ed|ing)?|job|left|quit|resigned|joined|employer|position|hired)\b")
 _PAIRS = frozenset(("place", "old"))
-_SHARED = frozenset(("lives_in", "has_pet", "owns"))
+_SHARED = frozenset(("lives_in", "has_pet", "owns", "works_on"))
 """What holds of the speaker when it holds of "us"."""
 _KIN_SHAPES = ("<kin> named|called <names>", "<kin> , <names>", "<kin> : <names>")
 _PET_SHAPES = ("<pet> named|called <names>", "<pet> , <names>", "<pet> whose names? are|is <names>")

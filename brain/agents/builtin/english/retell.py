@@ -33,13 +33,13 @@ def phrase_of(tokens: Sequence[Token], *, finite: bool = True, teller: str = "")
             word = _OWN[token.low].format(teller)
         elif token.low in _THIRD and (finite or token.low not in ("am", "have")):
             word = _THIRD[token.low] if not (token.low == "have" and index > 1) else word
-        elif (token.text.startswith("'") and token.low != "'s") or not token.text:
+        elif token.low == "not" or (token.text.startswith("'") and token.low != "'s") or not token.text:
             word = token.low
         if token.kind == "quote":
             word = f"“{word}”"
         touching = index > 0 and kept[index - 1].end == token.start and token.low != "not" and not _spelled(token)
         words.append(word if touching or index == 0 else " " + word)
-    return "".join(words).strip()
+    return "".join(words).strip().replace("can not", "cannot")
 
 
 def _spelled(token: Token) -> bool:

@@ -32,7 +32,7 @@ close draft follow:followed set:set,set put:put,put cut:cut,cut hold:held,held c
 hike climb ski train practise practice perform record sing:sang,sung teach invite welcome introduce coordinate date
 detest suffer understand:understood,understood mean:meant,meant avoid stand:stood,stood tolerate support consider
 expect look commit swear:swore,sworn intend drop water feed:fed,fed walk ask owe wait guess realise realize notice
-reserve
+reserve smoke postpone own extend
 """
 _DOUBLES = words("travel quit run get cut set put swim ship plan stop prefer commit chat drop begin forget")
 
@@ -84,7 +84,7 @@ def _forms() -> dict[str, tuple[Verb, ...]]:
         past, _, part = irregular.partition(",")
         past = past or _past(lemma)
         add(lemma, lemma, "base")
-        add(_third(lemma), lemma, "s")
+        add(third(lemma), lemma, "s")
         add(ing(lemma), lemma, "ing")
         add(past, lemma, "past")
         add(part or past, lemma, "part")
@@ -93,7 +93,8 @@ def _forms() -> dict[str, tuple[Verb, ...]]:
     return {form: tuple(verbs) for form, verbs in table.items()}
 
 
-def _third(lemma: str) -> str:
+def third(lemma: str) -> str:
+    """The form of a verb in the third person singular."""
     if lemma.endswith(("s", "x", "z", "ch", "sh")) or lemma in ("go", "do"):
         return lemma + "es"
     return lemma[:-1] + "ies" if lemma.endswith("y") and lemma[-2] not in "aeiou" else lemma + "s"
