@@ -179,7 +179,7 @@ def _claim(
         since_text=spoken(testimony.since),
         until_text=spoken(until),
         against=tuple(people.get(i, Ref(i, i, None)) for i in testimony.against),
-        rests_on=(*testimony.denials, *(ender["id"] for ender in enders[:1])),
+        rests_on=(*testimony.behind, *(ender["id"] for ender in enders[:1])),
     )
 
 

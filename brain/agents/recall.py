@@ -84,7 +84,8 @@ class _Trace:
         self._turn = turn
         self._bound: dict[ElementId, None] = {}
         claims = [claim for entry in turn.dossier for claim in entry.claims]
-        self._shown = {i for claim in claims for i in (claim.assertion_id, *claim.rests_on)}
+        self._behind = {claim.assertion_id: claim.rests_on for claim in claims}
+        self._shown = {claim.assertion_id for claim in claims}
         self._shown |= {event.id for event in turn.events} | {known.id for known in turn.commitments}
         self._shown |= {rule.id for rule in turn.rules}
         self._bindings: dict[str, Any] = {"now": turn.now, "at": turn.at}
@@ -109,11 +110,13 @@ class _Trace:
     def citations(self, answer: str, report: SelfReport) -> tuple[Citation, ...]:
         """What the answer rests on; nothing when it says that nothing was found.
 
-        A report that names elements narrows what was read to those; it adds none.
+        A report that names elements narrows what was read to those, with what a claim among them is told from; it adds
+        none.
         """
         if report.found is False or not answer:
             return ()
         named = [i for i in report.rests_on if i in self._shown or i in self._bound]
+        named = [i for carrier in named for i in (carrier, *self._behind.get(carrier, ()))]
         ids = list(dict.fromkeys(named or [*self._spoken_of(answer), *self._bound]))[:MAX_CITATIONS]
         try:
             return cite(ids, self._reading)

@@ -21,7 +21,7 @@ class Testimony:
     ended_by      Assertions whose start ended it by succession (§25.4)
     carrier       the Assertion to cite
     by, against   actors for it and against it, newest first
-    denials       the Assertions of those against it
+    behind        further Assertions this rests on: of those against it, and what dates it
     """
 
     standing: Standing
@@ -32,7 +32,7 @@ class Testimony:
     carrier: ElementId
     by: tuple[ElementId, ...]
     against: tuple[ElementId, ...]
-    denials: tuple[ElementId, ...]
+    behind: tuple[ElementId, ...]
 
 
 def weigh(belief: Mapping[str, Any], assertions: Sequence[Mapping[str, Any]], at: Timestamp) -> Testimony | None:
@@ -95,22 +95,33 @@ def _testimony(
     ended_by: tuple[ElementId, ...],
 ) -> Testimony:
     valid = lead.get("valid_time") or {}
+    # Who repeats a claim without its date has not taken the date back.
+    dated = next((a for a in speaking if _by(a) == _by(lead) and names_start(_from(a))), lead)
     return Testimony(
         standing,
-        valid.get("from"),
+        _from(dated),
         valid.get("until"),
         () if valid.get("until") else ended_by,
         lead.get("asserted_at"),
         lead["id"],
         tuple(dict.fromkeys(i for a in speaking if (i := _by(a)))),
         tuple(dict.fromkeys(i for a in against if (i := _by(a)))),
-        tuple(a["id"] for a in against),
+        tuple(a["id"] for a in (*against, *([dated] if dated is not lead else []))),
     )
 
 
 def begun(assertion: Mapping[str, Any]) -> Any:
     """The start of a claim as an endpoint: as written, else the bound that its being said is (§25.2)."""
-    return (assertion.get("valid_time") or {}).get("from") or {"latest": assertion.get("asserted_at")}
+    return _from(assertion) or {"latest": assertion.get("asserted_at")}
+
+
+def _from(assertion: Mapping[str, Any]) -> Any:
+    return (assertion.get("valid_time") or {}).get("from")
+
+
+def names_start(start: Any) -> bool:
+    """Whether a start says when something began, not merely by when it had."""
+    return start is not None and not (isinstance(start, Mapping) and start.get("earliest") is None)
 
 
 def start_key(assertion: Mapping[str, Any]) -> Timestamp:
@@ -120,7 +131,7 @@ def start_key(assertion: Mapping[str, Any]) -> Timestamp:
 
 
 def _begins_after(assertion: Mapping[str, Any], at: Timestamp) -> bool:
-    begun = (assertion.get("valid_time") or {}).get("from")
+    begun = _from(assertion)
     first = begun.get("earliest") if isinstance(begun, Mapping) else begun
     return first is not None and first > at
 

@@ -94,9 +94,20 @@ class _Claims:
         is_left_out = asserted_at == body["_system"].get("created_at")
         if is_left_out and (body.get("valid_time") or {}).get("from") is not None:
             return
+        if self._restates(body):
+            return
         raise errors.ConstraintViolation(
             f"A claim is made when its message was: {messages[0].observed_at}, not {asserted_at}.",
             hint=f'Write at: "{messages[0].observed_at}"; say since when it holds with valid: {{from: …}}.',
+        )
+
+    def _restates(self, body: Mapping[str, Any]) -> bool:
+        """Whether a claim only gives other times to one it supersedes: the same claim, made when that was made."""
+        members = ("proposition", "asserted_by", "stance", "mode", "asserted_at", "context_refs")
+        replaced = (self.written.element(i) for i in refs((body.get("lifecycle") or {}).get("supersedes") or []))
+        return any(
+            old is not None and all((old.body.get(name) or None) == (body.get(name) or None) for name in members)
+            for old in replaced
         )
 
     def _check_scope(self, body: Mapping[str, Any]) -> None:

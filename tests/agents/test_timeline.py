@@ -64,8 +64,8 @@ def test_a_moved_claim_stays_its_speakers_own_and_cites_both_messages(space: Tes
     told(space, (JUNE_1, PORTO), (JUNE_2, LISBON_MAY))
     first, restated, lisbon = assertions(space)
     assert (first["lifecycle"]["status"], restated["lifecycle"]["status"]) == ("superseded", "active")
-    assert restated["asserted_by"] == first["asserted_by"]
-    assert restated["proposition"] == first["proposition"]
+    for member in ("asserted_by", "asserted_at", "proposition", "mode"):
+        assert restated[member] == first[member]
     assert restated["valid_time"] == {"from": {"latest": "2026-04-30T23:59:59.999Z"}}
     assert [e["id"] for e in restated["evidence"]] == [lisbon["evidence"][0]["id"], first["evidence"][0]["id"]]
 
@@ -146,6 +146,30 @@ def test_a_correction_corrects_only_what_was_said_before_it(space: TestSpace) ->
     noted = keep(space, "…", {"predicate": "birthday", "text": "1990-03-05", "change": "correction"}, at=JUNE_1)
     assert "corrects no claim" in noted["note"][0]
     assert now(space, "birthday") == ["1990-03-06"]
+
+
+def test_a_past_that_was_told_first_makes_room_for_what_comes_in_later(space: TestSpace) -> None:
+    told(space, (JUNE_2, {**PORTO, "change": "ended"}), (JUNE_1, {"predicate": "lives_in", "object": "Lisbon"}))
+    assert now(space) == ["Lisbon"]
+
+
+# --- what was said more than once ----------------------------------------------------------------------------------
+
+
+def test_what_was_said_twice_is_corrected_whole(space: TestSpace) -> None:
+    told(
+        space,
+        (MAY_1, PORTO),
+        (MAY_20, PORTO),
+        (JUNE_1, {"predicate": "lives_in", "object": "Lisbon", "change": "correction"}),
+    )
+    assert believed(space, "lives_in", "2026-05-10T00:00:00.000Z") == {"Porto": "insufficient", "Lisbon": "accepted"}
+    assert [claim["lifecycle"]["status"] for claim in assertions(space)] == ["superseded", "superseded", "active"]
+
+
+def test_what_was_said_twice_is_taken_back_whole(space: TestSpace) -> None:
+    told(space, (MAY_1, PORTO), (MAY_20, PORTO), (JUNE_1, {**PORTO, "change": "withdrawn"}))
+    assert believed(space, "lives_in", LATER) == {"Porto": "insufficient"}
 
 
 # --- one instant --------------------------------------------------------------------------------------------------

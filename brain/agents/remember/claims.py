@@ -24,13 +24,12 @@ from brain.agents.remember.slots import (
     in_order,
     is_value,
     kept_interval,
+    of_value,
     only_value,
-    same_value,
 )
 from brain.agents.remember.things import PERSON, Thing
 from brain.agents.remember.timeline import in_time, said_before
 from brain.agents.turns import PredicateWord
-from brain.store.base import ElementId
 
 _MODES: dict[str, tuple[Mode, Stance]] = {
     "stated": ("stated", "support"),
@@ -83,29 +82,30 @@ def _compile(
         value = only_value(mine, slot, word)
     if value is None:
         raise Wrong("Neither object nor text is set.", "Set object for a thing, or text for a plain value.")
-    since, until = _span(claim.since, "since"), _span(claim.until, "until")
+    since, until = _span(claim.since, "since", message), _span(claim.until, "until", message)
 
     if claim.change == "withdrawn":
-        return [Withdraw(at, message, same_value(mine, value, slot).assertion_id)]
+        return [Withdraw(at, message, tuple(known.assertion_id for known in of_value(mine, value, slot)))]
     if claim.change == "ended":
         past = Assert(at, message, subject, word, value, by, "stated", "support", None, None, "ended")
         return [ended(past, since, until, mine, earlier)]
     mode, stance = _MODES[claim.change]
-    supersedes: ElementId | None = None
-    valid = _valid(since, until, message)
-    stated = Assert(at, message, subject, word, value, by, mode, stance, valid, None, claim.change)
+    stated = Assert(
+        at, message, subject, word, value, by, mode, stance, _valid(since, until, message), None, claim.change
+    )
     if claim.change == "correction" and corrected_here(earlier, stated) is None:
-        wrong_one = corrected(mine, value, word, warnings, slot, at)
-        if wrong_one is not None:
-            supersedes = wrong_one.assertion_id
-            valid = valid or kept_interval(wrong_one)
+        wrong = corrected(mine, value, word, warnings, slot, at)
+        if wrong:
+            last, *others = (known.assertion_id for known in reversed(wrong))
+            valid = stated.valid or kept_interval(wrong)
+            return [replace(stated, valid=valid, supersedes=last, also_corrects=tuple(others))]
     elif claim.change == "new":
         warnings += [
             f"{at} ends {word.name} {known.object_name}, said {known.asserted_at[:10]}"
             for known in mine
             if word.values == "one" and not is_value(known, value)
         ]
-    return [replace(stated, valid=valid, supersedes=supersedes)]
+    return [stated]
 
 
 def _actor(claim: Claim, message: Message, ground: Ground) -> Thing:
@@ -163,11 +163,11 @@ def _scalar(value: Any, word: PredicateWord) -> str | float | bool:
     raise Wrong(f"{word.name} takes {' or '.join(word.literals)}, not {value!r}.", "Send text in that form.")
 
 
-def _span(text: str | None, member: str) -> Span | None:
+def _span(text: str | None, member: str, message: Message) -> Span | None:
     if text is None:
         return None
     try:
-        return read_date(text)
+        return read_date(text, message.utc_offset_minutes)
     except ValueError as wrong:
         raise Wrong(
             f"{member} {text!r} is no date: {wrong}.", "Say it as precisely as the message does, or leave it out."
@@ -178,8 +178,9 @@ def _valid(since: Span | None, until: Span | None, message: Message) -> dict[str
     """World time as said; a value that held until some time is taken to have begun before that."""
     valid: dict[str, Any] = {}
     if since is not None:
-        valid["from"] = since.not_after(message.observed_at).point
+        valid["from"] = message.begun(since).point
     if until is not None:
+        until = message.over(until)
         valid["until"] = until.point
         if since is None and until.latest <= message.observed_at:
             valid["from"] = {"latest": just_before(until.latest)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from brain.agents.remember.things import Thing
 from brain.agents.turns import PredicateWord
 from brain.ids import object_key
 from brain.store.base import ElementId
+from brain.times import Timestamp
 
 Value: TypeAlias = Thing | str | float | bool
 
@@ -22,6 +24,8 @@ class Assert:
     object      a Thing, or a scalar
     valid       `valid_time`, None when nothing was said about it
     supersedes  the speaker's own earlier claim it corrects
+    also_corrects  further claims of the speaker that say what that one says
+    said_at     when it was made, when that was before its message: a claim on record told with other times
     also_cites  Evidence on record that it rests on beside its message
     """
 
@@ -36,6 +40,8 @@ class Assert:
     valid: dict[str, Any] | None
     supersedes: ElementId | None
     change: str
+    also_corrects: tuple[ElementId, ...] = ()
+    said_at: Timestamp | None = None
     also_cites: tuple[ElementId, ...] = ()
 
     def write(self, block: Block) -> None:
@@ -45,7 +51,7 @@ class Assert:
             f"by: {block.thing(self.by)}",
             f'mode: "{self.mode}"',
             f'stance: "{self.stance}"',
-            f"at: {block.value(self.message.observed_at)}",
+            f"at: {block.value(self.said_at or self.message.observed_at)}",
             f"evidence: {self._evidence(block)}",
         ]
         if self.valid:
@@ -58,8 +64,10 @@ class Assert:
             f"ASSERT {handle} ({subject}, {block.value(self.word.name)}, {target}) "
             f"{{{', '.join(members)}}}{superseding}"
         )
+        for other in self.also_corrects:
+            block.add(f'TRANSITION {block.value(other)} TO "superseded" BY {handle}')
         if self.supersedes:
-            _record_revision(block, self.message, self.supersedes, handle)
+            _record_revision(block, self.message, (self.supersedes, *self.also_corrects), handle)
         else:
             block.output(self.message.binding, handle, key)
 
@@ -97,26 +105,27 @@ class Assert:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """A speaker takes an earlier claim of theirs back and puts nothing in its place."""
+    """A speaker takes an earlier claim of theirs back, however often it was made, and puts nothing in its place."""
 
     at: str
     message: Message
-    assertion: ElementId
+    assertions: tuple[ElementId, ...]
 
     def write(self, block: Block) -> None:
-        block.add(f'TRANSITION {block.value(self.assertion)} TO "retracted"')
-        _record_revision(block, self.message, self.assertion, None)
+        for assertion in self.assertions:
+            block.add(f'TRANSITION {block.value(assertion)} TO "retracted"')
+        _record_revision(block, self.message, self.assertions, None)
 
 
 ClaimPiece: TypeAlias = Assert | Withdraw
 
 
-def _record_revision(block: Block, message: Message, old: ElementId, new: str | None) -> None:
+def _record_revision(block: Block, message: Message, old: Sequence[ElementId], new: str | None) -> None:
     activity = block.handle()
-    entries = [f'("inputs", :{message.binding})', f'("inputs", {block.reference(old)})']
+    entries = [f'("inputs", :{message.binding})', *(f'("inputs", {block.reference(i)})' for i in old)]
     if new:
         entries.append(f'("outputs", {new})')
-    key = block.key("revision", {"message": message.binding, "old": old, "is_replaced": new is not None})
+    key = block.key("revision", {"message": message.binding, "old": list(old), "is_replaced": new is not None})
     block.add(
         f"CREATE ACTIVITY {activity} {{ CLIENT KEY {key} "
         'SET FIELDS {activity_class: "belief_revision", status: "completed"} '

@@ -13,6 +13,7 @@ from brain.agents.remember.pieces import Assert, ClaimPiece, Value
 from brain.agents.remember.things import Thing
 from brain.agents.turns import PredicateWord
 from brain.ids import object_key
+from brain.times import Timestamp
 
 
 def is_value(known: SlotClaim, value: Value) -> bool:
@@ -36,15 +37,16 @@ def only_value(mine: Sequence[SlotClaim], slot: Sequence[SlotClaim], word: Predi
     )
 
 
-def same_value(mine: Sequence[SlotClaim], value: Value, slot: Sequence[SlotClaim]) -> SlotClaim:
-    for known in reversed(mine):
-        if is_value(known, value):
-            return known
-    raise Wrong(
-        "The speaker has no such claim on record to take back.",
-        "Leave it out, or state what the speaker holds now.",
-        tuple(known.to_choice() for known in slot),
-    )
+def of_value(mine: Sequence[SlotClaim], value: Value, slot: Sequence[SlotClaim]) -> list[SlotClaim]:
+    """Every claim by which the speaker says a value holds; Wrong when there is none."""
+    found = [known for known in mine if is_value(known, value)]
+    if not found:
+        raise Wrong(
+            "The speaker has no such claim on record to take back.",
+            "Leave it out, or state what the speaker holds now.",
+            tuple(known.to_choice() for known in slot),
+        )
+    return found
 
 
 def corrected(
@@ -54,22 +56,23 @@ def corrected(
     warnings: list[str],
     slot: Sequence[SlotClaim],
     at: str,
-) -> SlotClaim | None:
-    """The speaker's earlier claim that a correction replaces; None when there is none, which is said."""
+) -> list[SlotClaim]:
+    """The speaker's claims of the value that a correction replaces; none when there are none, which is said."""
     kind = value.type if isinstance(value, Thing) else None
     candidates = [known for known in mine if word.values != "one_per_type" or known.object_type == kind]
     wrong = {object_key(known.object): known for known in candidates if not is_value(known, value)}
     if not wrong:
         known_values = ", ".join(f"{known.object_name} (by {known.by})" for known in slot) or "nothing"
         warnings.append(f"{at} corrects no claim of this speaker and was kept as stated; on record: {known_values}")
-        return None
+        return []
     if word.values == "many" and len(wrong) > 1:
         raise Wrong(
             f"The speaker has {len(wrong)} values of {word.name} on record; it is not said which was wrong.",
             "Withdraw the wrong one by its value, and state the right one.",
             tuple(known.to_choice() for known in wrong.values()),
         )
-    return list(wrong.values())[-1]
+    last = object_key(next(reversed(wrong.values())).object)
+    return [known for known in candidates if object_key(known.object) == last]
 
 
 def ended(
@@ -81,11 +84,11 @@ def ended(
     earlier  claims of the same document
     """
     now = claim.message.observed_at
-    stopped = until.not_after(now) if until else None
+    stopped = claim.message.begun(until) if until else None
     if any(is_value(known, claim.object) for known in mine) or any(_holds(piece, claim) for piece in earlier):
         return replace(claim, stance="reject", valid={"from": stopped.point} if stopped else None)
     end = stopped or Span(now, now)
-    begun = since.not_after(now).point if since else {"latest": just_before(end.latest)}
+    begun = claim.message.begun(since).point if since else {"latest": just_before(end.latest)}
     return replace(claim, valid={"from": begun, "until": end.point if stopped else {"latest": now}})
 
 
@@ -100,10 +103,17 @@ def _holds(piece: ClaimPiece, claim: Assert) -> bool:
     )
 
 
-def kept_interval(known: SlotClaim) -> dict[str, Any]:
-    """The world time of a corrected claim: as written, a missing start being no later than when it was said (§14.2)."""
+def kept_interval(wrong: Sequence[SlotClaim]) -> dict[str, Any]:
+    """The world time of corrected claims: as written, a missing start being no later than when it was said (§14.2)."""
+    known = min(wrong, key=start_key)
     valid = {name: point for name, point in known.valid_time.items() if point is not None}
     return valid if "from" in valid else {"from": {"latest": known.asserted_at}, **valid}
+
+
+def start_key(known: SlotClaim) -> Timestamp:
+    """The latest instant by which a claim says to have begun (§25.4)."""
+    begun = known.valid_time.get("from")
+    return (begun.get("latest") if isinstance(begun, dict) else begun) or known.asserted_at
 
 
 # --- claims of one document -------------------------------------------------------------------------------------------

@@ -32,8 +32,9 @@ _ROUNDS = 64
 def in_time(pieces: Sequence[ClaimPiece], ground: Ground) -> list[ClaimPiece]:
     """The claims of a document with the times the order of saying gives them.
 
-    Claims on record that have to give way are restated by their own speaker, with the start they have since been told
-    to have at the latest: the new Assertion supersedes the old one, since what that implied of its start was wrong.
+    Claims on record that have to give way are restated with the start they have since been told to have at the latest:
+    by the same speaker, made when they were made. The new Assertion supersedes the old one, since what that implied of
+    its start was wrong.
     """
     placed: list[ClaimPiece] = []
     for piece in pieces:
@@ -140,9 +141,9 @@ def _on_record(piece: Assert, placed: Iterable[ClaimPiece], ground: Ground) -> l
     """The speaker's own claims about the same, less those this document puts out of force."""
     if piece.subject.id is None or piece.by.id is None:
         return []
-    gone: set[ElementId | None] = {piece.supersedes}
-    for other in placed:
-        gone.add(other.assertion if isinstance(other, Withdraw) else other.supersedes)
+    gone: set[ElementId | None] = set()
+    for other in (*placed, piece):
+        gone.update(other.assertions if isinstance(other, Withdraw) else (other.supersedes, *other.also_corrects))
     return [
         known
         for known in ground.memory.slot(piece.subject.id, piece.word.name)
@@ -280,6 +281,8 @@ def _restated(claim: _Claim, known: SlotClaim, because: Assert) -> Assert:
         valid=claim.valid,
         supersedes=known.assertion_id,
         change="restated",
+        also_corrects=(),
+        said_at=known.asserted_at,
         also_cites=known.evidence,
     )
 
