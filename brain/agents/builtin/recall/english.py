@@ -165,6 +165,8 @@ class English(Analysis):
             values = tuple(ref for ref in values if ref.id not in owed)
             subjects = tuple(ref for ref in subjects if ref.id not in owed)
         names = {part for ref in subjects for part in fold(ref.name).split()}
+        called = [mention for mention in self.mentions if (mention.ref.id or mention.ref.name) in about]
+        names |= {part for mention in called for part in self.folded[mention.at : mention.end].split()}
         content = frozenset(word for token in self.tokens if (word := fold(token.text)) and token.low not in GENERIC)
         return Ask(
             "en",

@@ -89,7 +89,8 @@ HARMLESS = words(
     exactly exact actually actual present presently nowadays full new current latest main official primary name names
     named person people someone somebody anyone anybody everyone everybody person's place places thing things kind kinds
     type types sort sorts fact true correct recorded known one ones two both either usually often always total details
-    detail info information go goes going went use uses used call calls called give gives gave said say says mean just
+    detail info information go goes going went use uses used call calls called give gives gave said say says
+    told claim claimed claims mention mentioned hear heard learn learned report reported mean just
     previous previously former formerly earlier originally past old ever once used back live lives lived living stay
     join joined joins start starts started starting begin began begun leave left leaving quit quits stop stopped end
     ended ends finish finished retire retired resign resigned move moved moving take takes took become became make made

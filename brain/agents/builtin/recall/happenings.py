@@ -97,12 +97,13 @@ def _is_of(known: KnownCommitment, ask: Ask) -> bool:
     if ask.subjects and (known.who is None or known.who.id not in {ref.id for ref in ask.subjects}):
         return False
     if ask.creditors and not {ref.id for ref in ask.creditors} & to:
-        return any(_is_named(ref, known.summary) for ref in ask.creditors)
+        return any(is_named(ref, known.summary) for ref in ask.creditors)
     others = [ref for ref in ask.values if ref.type == "Person"]
-    return not others or any(ref.id in to or _is_named(ref, known.summary) for ref in others)
+    return not others or any(ref.id in to or is_named(ref, known.summary) for ref in others)
 
 
-def _is_named(ref: Ref, summary: str) -> bool:
+def is_named(ref: Ref, summary: str) -> bool:
+    """Whether the words of a commitment name somebody, in full or by first name."""
     names = {ref.name, ref.name.split(" ")[0]} if ref.name.strip() else set()
     return any(occurs(name, fold(summary)) for name in names)
 

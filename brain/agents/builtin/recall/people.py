@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.evidence import Held, holders, standing_at
+from brain.agents.builtin.recall.happenings import is_named
 from brain.agents.builtin.recall.promises import promise_told
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.wording import event_text
@@ -83,7 +84,8 @@ def profile_reply(a: Answering) -> Reply:
     promises = [
         known
         for known in a.turn.commitments
-        if known.status in ("pending", "blocked") and subject.id in {ref.id for ref in (known.who, *known.to) if ref}
+        if known.status in ("pending", "blocked")
+        and (subject.id in {ref.id for ref in (known.who, *known.to) if ref} or is_named(subject, known.summary))
     ]
     told += [promise_told(known, a.words) for known in promises[:_MOST_ASIDE]]
     involved = [event for event in a.turn.events if any(ref.id == subject.id for ref in event.who)]

@@ -29,6 +29,8 @@ def claims_spoken_of(ask: Ask, turn: RecallTurn) -> list[KnownClaim]:
     wanted = {relation.predicate for relation in ask.relations}
     unique = {claim.proposition_id: claim for entry in turn.dossier for claim in entry.claims}
     about = [c for c in unique.values() if (c.subject.id or c.subject.name) in ids]
+    if not about and ask.left:
+        return []
     if not about:
         return [c for c in unique.values() if c.predicate in wanted and (c.object.id or c.object.name) in ids]
     both = [c for c in about if named_value(c, ask)]
