@@ -182,6 +182,23 @@ def test_an_answer_that_found_nothing_cites_nothing(known: TestSpace) -> None:
     assert (result.found, result.uncertainty, result.citations) == (False, 0.9, ())
 
 
+@pytest.mark.requirement("BR-RECALL-018")
+def test_a_report_narrows_the_citations_to_what_carries_the_answer_and_adds_none(known: TestSpace) -> None:
+    known.recall([say("…")], "Where is Alice?")
+    carrier = claim(known, "Alice", "lives_in", "Pécs").assertion_id
+    both = "Alice lives in Pécs and lived in Szeged."
+
+    def cited(*ids: object) -> list[str]:
+        report = json.dumps({"found": True, "rests_on": ids})
+        result = known.recall([say(f"{both}\n<memory_meta>{report}</memory_meta>")], "Where is Alice?")
+        assert result.run.content == both
+        return [citation.element_id for citation in result.citations]
+
+    assert cited(carrier, "A-999", "E-1", 7, None) == [carrier]
+    assert carrier in cited("A-999")
+    assert len(cited()) > 1
+
+
 @pytest.mark.requirement("BR-RECALL-023")
 def test_what_was_not_reported_is_not_known(known: TestSpace) -> None:
     result = known.recall([say("Alice lives in Pécs.")], "Where is Alice?")
