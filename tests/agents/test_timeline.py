@@ -121,7 +121,6 @@ def test_a_denial_does_not_outlast_a_later_word_that_names_an_earlier_start(spac
     assert believed(space, "works_for", LATER) == {"Acme": "accepted"}
 
 
-@pytest.mark.requirement("BR-MODEL-013")
 def test_a_denial_is_kept_though_nobody_said_otherwise(space: TestSpace) -> None:
     told(space, (JUNE_1, {**PORTO, "change": "denied"}))
     [claim] = assertions(space)
@@ -219,6 +218,7 @@ SAYINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
+@pytest.mark.requirement("BR-MODEL-015")
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4), 4))[::3])
 def test_what_holds_does_not_depend_on_the_order_in_which_it_was_recorded(
     space: TestSpace, order: tuple[int, ...]

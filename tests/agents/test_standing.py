@@ -1,0 +1,141 @@
+"""How what is known is told: to the precision said, with who says otherwise and what ended it, and no date made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from brain.agents.dossier import entity_of, read_claims
+from brain.agents.reading import Reading
+from brain.agents.remember.dates import read_date
+from brain.agents.standing import spoken
+from brain.agents.telling import entry_lines
+from brain.agents.turns import DossierEntry, KnownClaim
+from brain.gate.gate import reader_session
+from tests.agents.space import TestSpace
+from tests.agents.test_timeline import (
+    ACME,
+    JUNE_1,
+    JUNE_2,
+    JUNE_3,
+    LATER,
+    LEFT_IN_MARCH,
+    LISBON_MAY,
+    MAY_1,
+    PORTO,
+    told,
+)
+
+
+def known(space: TestSpace, name: str = "Alice", at: str = LATER) -> dict[str, KnownClaim]:
+    """What the dossier holds of somebody or something, by value."""
+    [view] = space.rows("FIND(?c) WHERE { ?c {name: :name} }", name=name)
+    entity = entity_of(view)
+    claims = read_claims([entity], at, Reading(space.engine, reader_session("agent:recall")))[entity.id]
+    return {claim.object.name: claim for claim in claims}
+
+
+def prompt_line(claim: KnownClaim) -> str:
+    """The claim as it stands in a prompt."""
+    return entry_lines([DossierEntry(claim.subject, None, (), False, (claim,), ())])[0].splitlines()[1]
+
+
+# --- times in words -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["2024", "2024-03", "2024-02", "2024-03-20", "2024-01-01"])
+def test_a_date_is_told_back_as_it_was_said(text: str) -> None:
+    assert spoken(read_date(text).point) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("2024-03-20T15:00Z", "2024-03-20 15:00"), ("2024-03-20T15:00:07Z", "2024-03-20 15:00")]
+)
+def test_an_instant_is_told_to_the_minute(text: str, words: str) -> None:
+    assert spoken(read_date(text).point) == words
+
+
+@pytest.mark.parametrize("text", ["2026", "2026-06"])
+def test_a_month_or_year_that_is_not_over_is_told_as_that(text: str) -> None:
+    assert spoken(read_date(text).not_after("2026-06-12T10:00:00.000Z").point) == text
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        (None, ""),
+        ({"latest": JUNE_1}, ""),
+        ({"earliest": "2024-03-10T00:00:00.000Z"}, "some time from 2024-03-10 on"),
+        (
+            {"earliest": "2024-03-10T00:00:00.000Z", "latest": "2024-05-02T00:00:00.000Z"},
+            "some time between 2024-03-10 and 2024-05-02",
+        ),
+        ({"earliest": "2024-03-20T08:00:00.000Z", "latest": "2024-03-20T11:00:00.000Z"}, "2024-03-20"),
+        ("2024-03-20T00:00:00.000Z", "2024-03-20"),
+        ("2024-03-20T15:07:00.000Z", "2024-03-20 15:07"),
+    ],
+)
+def test_a_bound_is_told_as_what_it_says_and_no_more(point: Any, words: str) -> None:
+    assert spoken(point) == words
+
+
+# --- former values ------------------------------------------------------------------------------------------------
+
+
+def test_what_ended_nobody_knows_when_is_told_without_a_date(space: TestSpace) -> None:
+    told(space, (JUNE_2, {**PORTO, "change": "ended"}))
+    claim = known(space)["Porto"]
+    assert (claim.standing, claim.until_text, claim.until) == ("was", "", JUNE_2)
+    assert "was, over by 2026-06-02, said 2026-06-02" in prompt_line(claim)
+
+
+@pytest.mark.parametrize("said", [MAY_1, JUNE_1, "2026-02-01T09:00:00.000Z"])
+def test_an_end_named_to_the_month_is_told_to_the_month(space: TestSpace, said: str) -> None:
+    told(space, (said, ACME), (JUNE_2, LEFT_IN_MARCH))
+    assert (known(space)["Acme"].standing, known(space)["Acme"].until_text) == ("was", "2026-03")
+
+
+def test_a_value_ends_where_the_next_one_is_said_to_begin(space: TestSpace) -> None:
+    told(space, (JUNE_1, PORTO), (JUNE_2, LISBON_MAY))
+    claims = known(space)
+    assert (claims["Porto"].standing, claims["Porto"].until_text) == ("was", "2026-05")
+    assert claims["Porto"].rests_on == (claims["Lisbon"].assertion_id,)
+    assert known(space, "Porto")["Porto"].until_text == "2026-05", "asked from the other end as well"
+
+
+def test_a_value_followed_by_one_without_a_start_ended_nobody_knows_when(space: TestSpace) -> None:
+    told(space, (MAY_1, {**PORTO, "since": "2024"}), (JUNE_2, {"predicate": "lives_in", "object": "Lisbon"}))
+    claim = known(space)["Porto"]
+    assert (claim.standing, claim.since_text, claim.until_text, claim.until) == ("was", "2024", "", JUNE_2)
+
+
+def test_who_repeats_a_claim_without_its_date_has_not_taken_the_date_back(space: TestSpace) -> None:
+    told(space, (MAY_1, {**PORTO, "since": "2024"}), (JUNE_2, PORTO))
+    claim = known(space)["Porto"]
+    assert (claim.since_text, claim.said_at, len(claim.rests_on)) == ("2024", JUNE_2, 1)
+
+
+def test_what_holds_is_carried_by_a_claim_that_holds(space: TestSpace) -> None:
+    told(space, (JUNE_3, ACME), (JUNE_2, {**ACME, "change": "ended", "until": "2019"}))
+    claim = known(space)["Acme"]
+    assert (claim.standing, claim.said_at, claim.until_text) == ("accepted", JUNE_3, "")
+
+
+# --- denials ------------------------------------------------------------------------------------------------------
+
+
+def test_a_denial_nobody_asked_for_is_told_and_cited(space: TestSpace) -> None:
+    told(space, (JUNE_1, {**PORTO, "change": "denied"}))
+    claim = known(space)["Porto"]
+    assert (claim.standing, claim.by.name if claim.by else "") == ("denied", "Alice")
+    assert claim.assertion_id.startswith("A-")
+
+
+def test_hearsay_after_a_denial_is_disputed_and_the_denial_stands_beside_it(space: TestSpace) -> None:
+    told(space, (JUNE_1, {**PORTO, "change": "denied"}))
+    denial = known(space)["Porto"].assertion_id
+    told(space, (JUNE_2, {**PORTO, "subject": "Alice"}), by="Bob")
+    claim = known(space)["Porto"]
+    assert (claim.standing, [ref.name for ref in claim.against], claim.rests_on) == ("disputed", ["Alice"], (denial,))
+    assert "denied by Alice" in prompt_line(claim)
