@@ -23,6 +23,11 @@ _CYCLE_MS = 146_097 * 86_400_000
 _YEAR_1_MS = -62_135_596_800_000
 """Where Python's calendar begins; the protocol's has the year 0000 before it."""
 
+_YEAR_0_MS = _YEAR_1_MS - 366 * 86_400_000
+
+LAST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999, the last of the protocol's calendar."""
+
 _SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z", re.ASCII)
 
 
@@ -53,6 +58,21 @@ class FixedClock:
     def advance(self, ms: int) -> None:
         """Move forward by `ms` milliseconds."""
         self._now_ms += ms
+
+
+def shifted(instant: Timestamp, minutes: int) -> Timestamp:
+    """So many minutes later; with a UTC offset for them, what a clock of that offset shows at the instant.
+
+    Where the calendar of the protocol ends, the last instant it has.
+    """
+    return timestamp(max(_YEAR_0_MS, min(milliseconds(instant) + minutes * 60_000, LAST_MS)))
+
+
+def offset_text(minutes: int) -> str:
+    """A UTC offset in minutes as RFC 3339 spells it: `+08:00`, `Z` for none."""
+    if minutes == 0:
+        return "Z"
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
 def timestamp(ms: int) -> Timestamp:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import date
 from typing import Any
 
 from anyio.to_thread import run_sync
@@ -38,7 +38,7 @@ from brain.gate.facts import PERSON, FormationFacts, Speaker
 from brain.gate.gate import formation_session, host_session, reader_session
 from brain.kip.context import Review, WriteSet
 from brain.store.base import LeaseLost, Transaction
-from brain.times import Timestamp, milliseconds, timestamp
+from brain.times import Timestamp, shifted, timestamp
 
 BUDGET = Budget(rounds=200, total_ms=30 * 60_000)
 """Of one run, over all passes of its input (BR-FORM-028)."""
@@ -174,7 +174,7 @@ class _Pass:
         most = min(_MESSAGE_CHARACTERS, _INPUT_CHARACTERS // max(1, len(told)))
         lines = []
         for one in told:
-            weekday, clock = spoken_time(one.said.observed_at)
+            weekday, clock = spoken_time(one.said.observed_at, one.said.utc_offset_minutes)
             lines.append(
                 Line(
                     number=one.number,
@@ -185,6 +185,7 @@ class _Pass:
                     weekday=weekday,
                     clock=clock,
                     text=clean(one.said.content, most),
+                    utc_offset_minutes=one.said.utc_offset_minutes,
                 )
             )
         return tuple(lines)
@@ -219,8 +220,16 @@ class _Pass:
         speakers = {speaker.key: _thing(speaker) for speaker in self._cast.everybody}
         entries = [entry for entry in self.turn.dossier if entry.who.id]
         known = [*speakers.values(), *(_entry_thing(entry.who, entry.key, entry.aliases) for entry in entries)]
+        said = self._job.messages[self._job.citable.first :]
         messages = {
-            number: Message(number, message.binding, message.observed_at, _thing(message.speaker))
+            number: Message(
+                number,
+                message.binding,
+                message.observed_at,
+                _thing(message.speaker),
+                said[number - 1].utc_offset_minutes,
+                self._now,
+            )
             for number, message in enumerate(captured(self._job, self._cast), start=1)
         }
         return Ground(
@@ -261,10 +270,10 @@ def _failed(place: Place, reason: str) -> RunResult:
     return RunResult("", reason, Usage(), place.model.name, 0, "failed")
 
 
-def spoken_time(instant: Timestamp) -> tuple[str, str]:
-    """The weekday and the minute of an instant, in UTC: `Mon`, `2024-01-08 16:15`."""
-    moment = datetime.fromtimestamp(milliseconds(instant) / 1000, UTC)
-    return _WEEKDAYS[moment.weekday()], f"{instant[:10]} {instant[11:16]}"
+def spoken_time(instant: Timestamp, utc_offset_minutes: int = 0) -> tuple[str, str]:
+    """The weekday and the minute that a clock of this offset shows at an instant: `Mon`, `2024-01-08 16:15`."""
+    shown = shifted(instant, utc_offset_minutes)
+    return _WEEKDAYS[date.fromisoformat(shown[:10]).weekday()], f"{shown[:10]} {shown[11:16]}"
 
 
 def _ref(speaker: Speaker) -> Ref:

@@ -43,15 +43,17 @@ class Place:
 class Said:
     """One message as it came in.
 
-    content      its text; parts are joined by the door
-    name         the speaker's name, if the message had one
-    observed_at  its observation time: its own timestamp, else the request's, else when it was accepted
+    content             its text; parts are joined by the door
+    name                the speaker's name, if the message had one
+    observed_at         its observation time: its own timestamp, else the request's, else when it was accepted
+    utc_offset_minutes  of the clock it was said by, east positive: what "today" and "at nine" are told by
     """
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
     name: str | None
     observed_at: Timestamp
+    utc_offset_minutes: int = 0
 
 
 WINDOW = 16

@@ -19,6 +19,7 @@ from brain.agents.turns import (
     RecallTurn,
     Ref,
 )
+from brain.times import Timestamp, offset_text
 
 DOSSIER_TOKENS = 1_200
 _NAME = 120
@@ -73,10 +74,11 @@ def maintenance_text(turn: MaintenanceTurn, self_id: str) -> str:
 
 
 def message_line(line: Line) -> str:
-    """`[3] Mon 2024-01-08 16:15 Marc Xenakis (C-7): …`; a message that is context only has no number."""
+    """`[3] Mon 2024-01-08 16:15 -08:00 Marc Xenakis (C-7): …`; no offset for UTC, `[context]` for context only."""
     number = f"[{line.number}]" if line.number is not None else "[context]"
     role = " (agent)" if line.is_agent else ""
-    return f"{number} {line.weekday} {line.clock} {_ref(line.speaker)}{role}: {line.text}"
+    clock = f"{line.clock} {offset_text(line.utc_offset_minutes)}" if line.utc_offset_minutes else line.clock
+    return f"{number} {line.weekday} {clock} {_ref(line.speaker)}{role}: {line.text}"
 
 
 def entry_lines(entries: Sequence[DossierEntry]) -> list[str]:
@@ -129,8 +131,14 @@ def _span(event: KnownEvent) -> str:
     if event.on is None:
         return f"told {event.said_at[:10]}" if event.said_at else "of unknown date"
     if event.until is None or event.until[:10] == event.on[:10]:
-        return event.on[:10]
+        return _day_or_minute(event.on)
     return f"{event.on[:10]} to {event.until[:10]}"
+
+
+def _day_or_minute(instant: Timestamp) -> str:
+    """An instant of a day that was said without a time of day as that day, any other with its minute."""
+    is_day = instant[11:19] in ("00:00:00", "23:59:59")
+    return instant[:10] if is_day else f"{instant[:16].replace('T', ' ')} UTC"
 
 
 def commitment_lines(commitments: Sequence[KnownCommitment]) -> list[str]:
@@ -140,7 +148,7 @@ def commitment_lines(commitments: Sequence[KnownCommitment]) -> list[str]:
         people = _name(known.who.name) if known.who else "somebody"
         if known.to:
             people += " to " + ", ".join(_name(ref.name) for ref in known.to)
-        due = f", due {known.due[:10]}" if known.due else ""
+        due = f", due {_day_or_minute(known.due)}" if known.due else ""
         lines.append(f"- {known.id} commitment {known.status}: {one_line(known.summary, _VALUE)} ({people}{due})")
     return lines
 

@@ -167,8 +167,9 @@ class Line:
     speaker      the resolved speaker; `speaker.id` is None until memory holds that person
     is_agent     whether the speaker is the business agent, not a person it serves
     observed_at  its observation time; `weekday` and `clock` spell it the way the prompt line does (`Mon`,
-                 `2024-01-08 16:15`, UTC)
+                 `2024-01-08 16:15`), by the speaker's clock
     text         the message, control characters removed, cut at the prompt's bound
+    utc_offset_minutes  of the speaker's clock, east positive
     """
 
     number: int | None
@@ -179,6 +180,7 @@ class Line:
     weekday: str
     clock: str
     text: str
+    utc_offset_minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,12 +148,18 @@ class Brain:
     def _accept_formation(self, space: OpenSpace, asked: FormationInput, caller: Caller) -> int:
         stored = {
             "messages": [
-                {"role": line.role, "content": line.content, "name": line.name, "observed_at": line.observed_at}
+                {
+                    "role": line.role,
+                    "content": line.content,
+                    "name": line.name,
+                    "observed_at": line.observed_at,
+                    "utc_offset_minutes": line.utc_offset_minutes,
+                }
                 for line in asked.said(timestamp(self._clock.now_ms()))
             ],
             "context": asked.context.model_dump(exclude_none=True),
         }
-        shown = [message.model_dump(exclude_none=True) for message in asked.messages]
+        shown = [message.to_wire() for message in asked.messages]
         with space.transaction() as tx:
             most = 10 ** (record_of(tx)["tier"]["tier"] + 2)
             size = max(tx.counts().get(Kind.CONCEPT, 0), conversations.count(tx, "formation"))

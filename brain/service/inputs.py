@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AliasChoices,
@@ -22,16 +22,22 @@ from pydantic import (
 
 from brain.agents.jobs import Said
 from brain.service.failures import InvalidInput
-from brain.times import Timestamp, timestamp
+from brain.times import LAST_MS, Timestamp, milliseconds, timestamp
 
 _RFC3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))", re.ASCII
 )
 _MAX_MESSAGES = 256
-_MAX_EPOCH_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 
 _Short = Annotated[StrictStr, Field(max_length=256)]
 """A name, key or label: it becomes part of what agents read, and of the graph."""
+
+
+class _Moment(NamedTuple):
+    """An instant, and the UTC offset of the clock it was told by, in minutes, east positive."""
+
+    instant: Timestamp
+    utc_offset_minutes: int
 
 
 class _Input(BaseModel):
@@ -50,7 +56,25 @@ class MessageInput(_Input):
     content: StrictStr | list[StrictStr | dict[str, Any]]
     name: _Short | None = None
     user: _Short | None = None
-    timestamp: StrictInt | None = Field(None, ge=0, le=_MAX_EPOCH_MS)
+    timestamp: Annotated[StrictInt, Field(ge=0, le=LAST_MS)] | StrictStr | None = None
+
+    def said_at(self, given: _Moment) -> _Moment:
+        """When it was said and by what clock; milliseconds, which tell no zone, by that of the request's time.
+
+        raises  InvalidInput when its time is a text and no instant
+        """
+        if self.timestamp is None:
+            return given
+        if isinstance(self.timestamp, str):
+            return moment_of(self.timestamp)
+        return _Moment(timestamp(self.timestamp), given.utc_offset_minutes)
+
+    def to_wire(self) -> dict[str, Any]:
+        """As conversations show it: a time is Unix milliseconds, whichever way it came in."""
+        shown = self.model_dump(exclude_none=True)
+        if isinstance(self.timestamp, str):
+            shown["timestamp"] = milliseconds(moment_of(self.timestamp).instant)
+        return shown
 
     def text(self) -> str:
         """The content as one text: parts joined by a line break, those without text left out."""
@@ -95,17 +119,19 @@ class FormationInput(_Input):
 
         raises  InvalidInput when there is nothing to read, or a time that is no instant
         """
-        given = canonical_instant(self.timestamp) if self.timestamp is not None else accepted_at
+        given = moment_of(self.timestamp) if self.timestamp is not None else _Moment(accepted_at, 0)
         if not any(message.text().strip() for message in self.messages):
             raise InvalidInput("messages must hold at least one message that is not empty")
+        moments = [message.said_at(given) for message in self.messages]
         return tuple(
             Said(
                 role=message.role,
                 content=message.text(),
                 name=(message.name or "").strip() or None,
-                observed_at=given if message.timestamp is None else timestamp(message.timestamp),
+                observed_at=moment.instant,
+                utc_offset_minutes=moment.utc_offset_minutes,
             )
-            for message in self.messages
+            for message, moment in zip(self.messages, moments, strict=True)
         )
 
 
@@ -227,7 +253,12 @@ def not_blank(name: str, value: str) -> str:
 
 
 def canonical_instant(text: str) -> Timestamp:
-    """An RFC 3339 instant of any offset as a protocol timestamp.
+    """An RFC 3339 instant of any offset as a protocol timestamp; InvalidInput as `moment_of`."""
+    return moment_of(text).instant
+
+
+def moment_of(text: str) -> _Moment:
+    """An RFC 3339 instant of any offset as a protocol timestamp, and that offset.
 
     raises  InvalidInput when it is none, has no zone, or is finer than a millisecond: a time is never guessed
     """
@@ -247,6 +278,6 @@ def canonical_instant(text: str) -> Timestamp:
             raise InvalidInput("timestamp has an impossible zone offset")
         offset = (int(hours) * 60 + int(minutes)) * 60_000 * (1 if sign == "+" else -1)
     ms = int(moment.timestamp()) * 1000 + int((fraction or "").ljust(3, "0")) - offset
-    if not 0 <= ms <= _MAX_EPOCH_MS:
+    if not 0 <= ms <= LAST_MS:
         raise InvalidInput("timestamp must lie between 1970 and 9999")
-    return timestamp(ms)
+    return _Moment(timestamp(ms), offset // 60_000)

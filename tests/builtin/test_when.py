@@ -49,3 +49,20 @@ def test_whatever_is_found_is_a_real_date_in_its_text(text: str, at: Any, langua
                 for part in (when.start, when.last, when.on, when.since):
                     if len(part) >= 4 and part[:4] != "0000":
                         read_date(part)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tomorrow", "2026-06-02"),
+        ("last Friday", "2026-05-29"),
+        ("tomorrow at 9pm", "2026-06-02T21:00-08:00"),
+        ("in two hours", "2026-06-02T01:30-08:00"),
+        ("2026-06-05T21:00:00Z", "2026-06-05T21:00Z"),
+        ("明天晚上9点", "2026-06-02T21:00-08:00"),
+        ("上周五", "2026-05-29"),
+    ],
+)
+def test_days_and_hours_are_those_of_the_clock_at_which_they_are_said(text: str, found: str) -> None:
+    [spot] = times_in(text, moment_of("2026-06-01T23:30:00-08:00"), language_of(text))
+    assert shown(spot.when("future")) == found

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta, timezone
 from typing import Protocol
 
 from brain.agents.builtin.cast import Cast, thing_of
 from brain.agents.builtin.chinese.reader import ChineseReader
 from brain.agents.builtin.english.reader import EnglishReader
 from brain.agents.builtin.facts import Fact, Owed, Reading, Redate, Statement
+from brain.agents.builtin.hearsay import passed_on
 from brain.agents.builtin.orders import is_order, is_transcript
 from brain.agents.builtin.redate import redated, with_year
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import READ_LIMIT, Sentence, clean, sentences, spoken_lines
 from brain.agents.builtin.when import moment_of
 from brain.agents.turns import DossierEntry, Line
+from brain.times import shifted
 
 MAX_SENTENCES = 400
 """Sentences read of one message; a longer one is a document, not speech."""
@@ -56,7 +59,8 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
     number = line.number or 0
     if len(line.text) > READ_LIMIT:
         reading.cut.append(number)
-    moment = moment_of(line.observed_at)
+    offset = line.utc_offset_minutes
+    moment = moment_of(shifted(line.observed_at, offset)).replace(tzinfo=timezone(timedelta(minutes=offset)))
     readers: dict[str, _Reader] = {
         "en": EnglishReader(number, moment, cast),
         "zh": ChineseReader(number, moment, cast),
@@ -82,7 +86,7 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
                 _redate(item, (found, reading.statements))
                 continue
             if isinstance(item, Fact):
-                item = with_year(item, [*reading.statements, *found], dossier)
+                item = with_year(passed_on(item, moment), [*reading.statements, *found], dossier)
             if _holds_secret(item):
                 reading.secrets.append(number)
             else:

@@ -20,10 +20,14 @@ _DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The instants a date may mean, both ends included."""
+    """The instants a date may mean, both ends included.
+
+    is_calendar  whether it is a day, month or year, which stand for themselves and are kept as if said in UTC
+    """
 
     earliest: Timestamp
     latest: Timestamp
+    is_calendar: bool = False
 
     @property
     def point(self) -> Any:
@@ -34,11 +38,13 @@ class Span:
 
     def not_after(self, limit: Timestamp) -> Span:
         """The span without its part after `limit`, when it begins before: what was said to have begun has begun."""
-        return Span(self.earliest, limit) if self.earliest <= limit < self.latest else self
+        return Span(self.earliest, limit, self.is_calendar) if self.earliest <= limit < self.latest else self
 
 
-def read_date(text: str) -> Span:
-    """The span of `2024`, `2024-03`, `2024-03-20`, `2024-03-20T15:00Z` and finer; without a zone it is UTC.
+def read_date(text: str, utc_offset_minutes: int = 0) -> Span:
+    """The span of `2024`, `2024-03`, `2024-03-20`, `2024-03-20T15:00Z` and finer.
+
+    utc_offset_minutes  of the clock that a time of day without a zone is told by, east positive
 
     raises  ValueError with what is wrong, for a text of another form or a day that does not exist
     """
@@ -58,7 +64,7 @@ def read_date(text: str) -> Span:
     if part["hour"] is None:
         return _between(start, start.replace(hour=23, minute=59, second=59, microsecond=999_000))
     start = start.replace(hour=int(part["hour"]), minute=int(part["minute"]))
-    shift = _offset_ms(part["zone"])
+    shift = _offset_ms(part["zone"]) if part["zone"] else utc_offset_minutes * 60_000
     if part["second"] is None:
         return _between(start, start.replace(second=59, microsecond=999_000), shift)
     fraction = int((part["fraction"] or "0").ljust(3, "0"))
@@ -77,16 +83,18 @@ def _month(number: int) -> int:
     return number
 
 
-def _offset_ms(zone: str | None) -> int:
-    if zone in (None, "Z"):
+def _offset_ms(zone: str) -> int:
+    if zone == "Z":
         return 0
     digits = zone.replace(":", "")
+    if int(digits[1:3]) > 23 or int(digits[3:5]) > 59:
+        raise ValueError("the zone offset is impossible")
     minutes = int(digits[1:3]) * 60 + int(digits[3:5])
     return minutes * 60_000 * (1 if digits[0] == "+" else -1)
 
 
-def _between(start: datetime, end: datetime, shift_ms: int = 0) -> Span:
-    return Span(_stamp(start, shift_ms), _stamp(end, shift_ms))
+def _between(start: datetime, end: datetime, shift_ms: int | None = None) -> Span:
+    return Span(_stamp(start, shift_ms or 0), _stamp(end, shift_ms or 0), is_calendar=shift_ms is None)
 
 
 def _stamp(moment: datetime, shift_ms: int) -> Timestamp:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from brain.agents.remember.dates import Span
 from brain.agents.remember.faults import Wrong
 from brain.agents.remember.things import Lookup, Resolver, Thing
 from brain.agents.turns import KnownCommitment, PredicateWord, Vocabulary
 from brain.gate.facts import Attribution
 from brain.store.base import ElementId
-from brain.times import Timestamp
+from brain.times import Timestamp, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,42 @@ class Memory(Lookup, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A citable message of the pass: its number and binding (`msg3`), when it was observed, who said it."""
+    """A citable message of the pass: its number and binding (`msg3`), when it was observed, who said it.
+
+    utc_offset_minutes  of the speaker's clock; days, months and years are those of its calendar
+    now                 when the pass reads it
+    """
 
     number: int
     binding: str
     observed_at: Timestamp
     speaker: Thing
+    utc_offset_minutes: int = 0
+    now: Timestamp = ""
+
+    def begun(self, since: Span) -> Span:
+        """A start as told in this message: what was said to have begun has begun.
+
+        A day of the speaker's calendar is kept under its own date. Where it has begun on the speaker's clock and not
+        in UTC, it begins with the message as long as that matters; where it is the other way round, when it does there.
+        """
+        offset = self.utc_offset_minutes
+        if not since.is_calendar or offset == 0:
+            return since.not_after(self.observed_at)
+        if since.earliest > shifted(self.observed_at, offset):
+            earliest = max(since.earliest, shifted(since.earliest, -offset))
+            return Span(earliest, max(since.latest, earliest), is_calendar=True)
+        limit = self.observed_at
+        if limit < since.earliest <= self.now:
+            limit = since.earliest
+        return Span(min(since.earliest, limit), min(since.latest, limit), is_calendar=True)
+
+    def over(self, until: Span) -> Span:
+        """An end as told in this message: what is over on the speaker's clock is over."""
+        if not until.is_calendar or until.latest > shifted(self.observed_at, self.utc_offset_minutes):
+            return until
+        limit = self.observed_at
+        return Span(min(until.earliest, limit), min(until.latest, limit), is_calendar=True)
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ def compile_event(at: str, item: Happening, ground: Ground) -> OtherPiece:
     message = ground.message(item.msg)
     attributes: dict[str, Any] = {"summary": item.what, "event_class": "episode"}
     if item.on is not None:
-        span = _span(item.on, "on")
+        span = _span(item.on, "on", message)
         attributes |= {"when": item.on, "started_at": span.earliest, "ended_at": span.latest}
     who = [_someone(name, message, ground, "who", ()) for name in item.who] or [message.speaker]
     return NewRecord(at, message, "Event", attributes, tuple(("involves", thing) for thing in _once(who)))
@@ -100,7 +100,7 @@ def compile_commitment(at: str, item: Promise, ground: Ground) -> OtherPiece:
         return _settle(at, item, message, who, ground)
     attributes: dict[str, Any] = {"summary": item.what, "status": "pending", "created_at": message.observed_at}
     if item.due is not None:
-        attributes |= {"due": item.due, "due_at": _span(item.due, "due").latest}
+        attributes |= {"due": item.due, "due_at": _span(item.due, "due", message).latest}
     links = [("committed_to", who)]
     if item.to is not None:
         links.append(("owed_to", _someone(item.to, message, ground, "to")))
@@ -167,8 +167,8 @@ def _once(things: Sequence[Thing]) -> list[Thing]:
     return list({thing.identity: thing for thing in things}.values())
 
 
-def _span(text: str, member: str) -> Span:
+def _span(text: str, member: str, message: Message) -> Span:
     try:
-        return read_date(text)
+        return read_date(text, message.utc_offset_minutes)
     except ValueError as wrong:
         raise Wrong(f"{member} {text!r} is no date: {wrong}.", "Say it as precisely as the message does.") from None
