@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain.http.failures import TooManyModels, error_response, too_many
 
+_MOST_HEADERS = 200
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -87,6 +88,10 @@ class Admission:
         with structlog.contextvars.bound_contextvars(request_id=request_id), self._budget.place() as admitted:
             if not admitted:
                 await too_many(503)(scope, receive, send_with_id)
+                return
+            if len(request.headers) > _MOST_HEADERS:
+                refusal = error_response(431, f"the request has more than {_MOST_HEADERS} headers")
+                await refusal(scope, receive, send_with_id)
                 return
             shard = _shard_of(request)
             if request.url.path.startswith("/v1/") and shard != self._shard:

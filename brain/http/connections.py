@@ -11,6 +11,7 @@ import resource
 import sys
 import uuid
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, cast
 
 import h11
@@ -22,6 +23,8 @@ log = structlog.get_logger(__name__)
 
 HEADER_LIMIT_BYTES = 32 * 1024
 """Longest request line and headers together."""
+
+_HEADER_PIECE = 8 * 1024
 
 _LEAST_SENT = 64 * 1024
 """Bytes of an answer that a client has to take within the time limit, or all that is left of it."""
@@ -40,12 +43,29 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._waits_since = self._sent_at = self.loop.time()
         self._unsent = 0
+        self._held = b""
         if len(self.connections) > self.most:
             self._make_room()
+
+    def data_received(self, data: bytes) -> None:
+        self._held += data
+        self._feed()
+
+    def _feed(self) -> None:
+        """Give the parser what came: headers piece by piece, so that it can refuse long ones before it takes them
+        apart, and nothing of a next request while this one is at work."""
+        while self._held and not self.transport.is_closing():
+            if self.conn.their_state is h11.DONE:
+                self.flow.pause_reading()
+                return
+            size = _HEADER_PIECE if self.conn.their_state is h11.IDLE else len(self._held)
+            piece, self._held = self._held[:size], self._held[size:]
+            super().data_received(piece)
 
     def on_response_complete(self) -> None:
         self._waits_since = self.loop.time()
         super().on_response_complete()
+        self._feed()
 
     @property
     def is_waiting(self) -> bool:
@@ -85,7 +105,8 @@ class Connection(H11Protocol):
             (b"x-request-id", request_id.encode()),
             (b"connection", b"close"),
         ]
-        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+        start = h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase)
+        for event in (start, h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 

@@ -41,7 +41,8 @@ def decoded(body: bytes, kind: str, *, takes_bytes: bool = False) -> Any:
             raise InvalidInput(f"parse JSON error: {failure.msg} at line {failure.lineno}") from None
         value = None
     if is_json or isinstance(value, dict):
-        _Checked(len(body)).value(value)
+        if body.count(b"[") + body.count(b"{") > _MOST_NESTING:
+            _Checked(len(body)).value(value)
         return _strictly(body.decode())
     try:
         return body.decode()

@@ -56,17 +56,20 @@ class Queries:
             left_ms = max(1, int((ends - monotonic()) * 1000))
             return ask(left_ms if lane.most_ms is None else min(lane.most_ms, left_ms))
 
+        response: dict[str, Any] | None = None
         for lane in self.lanes:
-            response = None
-            with anyio.move_on_after(ends - monotonic()):
+            with anyio.move_on_after(ends - monotonic()) as waiting:
                 response = await run_sync(turn, lane, limiter=lane.threads)
-            if response is None:  # its turn did not come
+            if waiting.cancelled_caught or not _ran_out_of_time(response) or monotonic() >= ends:
                 break
-            if not _ran_out_of_time(response) or monotonic() >= ends:
-                return response
+        if response is not None:
+            return response
+        # Its first turn did not come in time; so that it can say so itself, it has one now that ends at once.
         return await run_sync(turn, self.lanes[0], limiter=self.lanes[0].threads)
 
 
-def _ran_out_of_time(response: dict[str, Any]) -> bool:
+def _ran_out_of_time(response: dict[str, Any] | None) -> bool:
+    if response is None:
+        return False
     faults = [response.get("error"), *(result.get("error") for result in response.get("results", ()))]
     return any(fault is not None and fault["code"] == ExecutionTimeout.__name__ for fault in faults)
