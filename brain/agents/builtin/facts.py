@@ -117,7 +117,7 @@ class Redate:
     """The speaker puts the day right of what they said last.
 
     past, future  the day meant, for what has been and for what is to come
-    clock         a time of day alone
+    is_clock      a time of day alone was put right, and the day stays
     old           the days the wrong one can have been, when it was named
     """
 
@@ -125,7 +125,7 @@ class Redate:
     speaker: Thing
     past: str | None
     future: str | None
-    clock: tuple[int, int] | None
+    is_clock: bool
     old: frozenset[str]
 
 

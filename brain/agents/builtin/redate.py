@@ -17,7 +17,7 @@ def redate_of(msg: int, speaker: Thing, spot: Spot, wrong: Spot | None) -> Redat
     """The correction a time expression makes; `wrong` is the one it takes the place of, where that was said."""
     past, future = spot.reading
     old = frozenset(when.start for when in wrong.reading if when is not None) if wrong else frozenset[str]()
-    return Redate(msg, speaker, past.on if past else None, future.last if future else None, spot.clock, old)
+    return Redate(msg, speaker, past.on if past else None, future.last if future else None, spot.clock is not None, old)
 
 
 def redated(item: Statement, by: Redate) -> Statement | None:
@@ -49,8 +49,8 @@ def _in_place_of(old: str, new: str | None, by: Redate) -> str | None:
     """The new time as precise as the old one was; a time of day keeps the day, and a day the time of day."""
     if by.old and not any(old[:10] == wrong[:10] or old == wrong for wrong in by.old):
         return None
-    if by.clock is not None:
-        return f"{old[:10]}T{by.clock[0]:02d}:{by.clock[1]:02d}Z" if len(old) >= 10 else None
+    if by.is_clock:
+        return old[:10] + new[10:] if new is not None and len(old) >= 10 else None
     if new is None or len(new[:10]) != len(old[:10]):
         return None
     return new + old[10:] if len(new) == 10 else new

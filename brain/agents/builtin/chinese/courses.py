@@ -24,6 +24,7 @@ _INSIDE = pattern(
 )
 """A negation behind the phrase that its verb governs: `对花生不过敏`."""
 _PLAN = pattern(r"^(?:将会|将要|将|会|要|打算|计划|准备|得|必须|需要|答应|保证)")
+_VOWS = ("答应", "保证")
 _TAIL = pattern(r"(?:了|啦|哦|啊|呀|呢|嘛|喔|的哦|~|～)+$")
 _TIMELESS = frozenset(("likes", "dislikes", "prefers"))
 
@@ -70,7 +71,7 @@ def mood_of(rest: str) -> Mood:
         negated, never, text = True, match["not"].startswith("从"), match["head"] + match["rest"]
         if done and not never:
             ended, negated = True, False
-    elif (match := _PLAN.match(text)) and len(text) > match.end() + 1:
+    elif (match := _PLAN.match(text)) and len(text) > match.end() + (match.group() not in _VOWS):
         planned, text = True, text[match.end() :]
     if negated and len(text) > 3:
         text = text.removesuffix("过")

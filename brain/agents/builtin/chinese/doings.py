@@ -13,7 +13,7 @@ from brain.agents.builtin.when import Spot
 
 _DEED = pattern(
     r"(?:(?:和|跟|与|给|为|把|从|带|在).{1,10}?)?(?:一起)?(?:买|卖|去|见|参加|完成|收到|提交|签|发布|拜访|看望|修好|换|取消|预订|订|毕业|搬|获得|赢|输|丢|租|举办|面试|体检|手术|出差|旅行|旅游|"
-    r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养)[^不没]*"
+    r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养|离开|离职|退休|辞去|入职|升职|晋升|录用|丢|修|搬家)[^不没]*"
 )
 _DONE = pattern(r"了|过|完$")
 _APPOINTMENT = pattern(
@@ -52,17 +52,18 @@ def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg:
 
 def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, msg: int) -> list[Statement]:
     is_vow = _PROMISE.match(mood_of(rest).whole) is not None
-    if (due is None and not is_vow) or _IDLE.match(text) or len(text) < 2:
+    if (due is None and not is_vow) or _IDLE.match(text) or not text or (len(text) < 2 and due is None):
         return []
+    text = text.removeprefix("的")
     to, text = _promised_to(text.removeprefix("了"), cast) if is_vow else (None, text)
     for phrase in ("给你", "给您", "跟你", "和你"):
         if phrase in text:
-            if cast.addressee is None:
-                return []
-            to, text = cast.addressee, text.replace(phrase, phrase[0] + cast.addressee.name)
+            other = cast.addressee.name if cast.addressee else "对方"
+            to, text = cast.addressee, text.replace(phrase, phrase[0] + other)
     if _HARD.search(text) or looks_secret(text):
         return []
-    return [Owed(msg, cast.speaker, _retold(text), subject, to, due)]
+    what = _retold(text) if len(text) > 1 else mood_of(rest).whole
+    return [Owed(msg, cast.speaker, what, subject, to, due)]
 
 
 def _promised_to(text: str, cast: Cast) -> tuple[Thing | None, str]:

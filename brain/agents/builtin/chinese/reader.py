@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from brain.agents.builtin.cast import Cast
-from brain.agents.builtin.chinese import doings
+from brain.agents.builtin.chinese import doings, notes
 from brain.agents.builtin.chinese.courses import Mood, course_of, mood_of
 from brain.agents.builtin.chinese.forgetting import erasure_of, taken_back
 from brain.agents.builtin.chinese.frames import PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame
@@ -18,7 +18,7 @@ from brain.agents.builtin.chinese.slots import SLOTS, is_name
 from brain.agents.builtin.chinese.subjects import Subject, kin_fact, link_of, subjects_of
 from brain.agents.builtin.english.attributes import calendar_date
 from brain.agents.builtin.english.resolve import pet_facts
-from brain.agents.builtin.facts import Fact, Mark, Statement, Thing
+from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Took
 from brain.agents.builtin.lexicon.people import CHINESE_PETS, CHINESE_RELATIVES
 from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import Spot, times_in
@@ -30,6 +30,9 @@ _IS_KIN = pattern(rf"^是(?P<owner>.+?)的?(?P<noun>{'|'.join(sorted(CHINESE_REL
 _PET_NAMES = "|".join(sorted(CHINESE_PETS, key=len, reverse=True))
 _KEEPS = pattern(rf"^(?:养了?|有)(?:一|两|三|几|[0-9])?[只条匹个](?P<pet>{_PET_NAMES})$")
 _KEEPS_NAMED = pattern(rf"^(?:养了?|有)(?:一)?[只条匹个]名?叫(?P<name>.+?)的(?P<pet>{_PET_NAMES})$")
+_KEEPS_CALLED = pattern(
+    rf"^(?:养了?|有)(?:一)?[只条匹个](?P<pet>{_PET_NAMES})，?(?:它|他|她)?(?:名字)?(?:叫做?|名叫)(?P<name>.+?)$"
+)
 _HAS_KIN = pattern(
     rf"^有(?:一|两|三|几|[0-9])?[个位](?P<noun>{'|'.join(sorted(CHINESE_RELATIVES, key=len, reverse=True))})$"
 )
@@ -82,10 +85,11 @@ class ChineseReader:
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause without its times; `before` and `after` are flags of what stood around them."""
+    """A clause without its times, and as it was said."""
 
     text: str
     times: tuple[Spot, ...]
+    said: str
 
 
 @dataclass(slots=True)
@@ -93,7 +97,7 @@ class _Sentence:
     reader: ChineseReader
     opening: Opened
     subject: Thing | None = None
-    unnamed: tuple[Thing, str] | None = None
+    unnamed: tuple[Thing, str, Took | None] | None = None
     found: list[Statement] = field(default_factory=list)
 
     @property
@@ -107,7 +111,13 @@ class _Sentence:
                 self.found = [_corrected(item) for item in self.found]
                 continue
             self.found += self._of(clause)
+        self._leave_unnamed()
         return self.found
+
+    def _leave_unnamed(self) -> None:
+        """Keep as told that somebody has a child or an animal whose name does not follow."""
+        if self.unnamed is not None and self.unnamed[2] is not None and "hearsay" not in self.opening.marks:
+            self.found.append(self.unnamed[2])
 
     def _clauses(self) -> Iterator[_Clause]:
         text = self.opening.text
@@ -122,7 +132,8 @@ class _Sentence:
             words.append(text[start:end])
             clause = "".join(words).strip(' ，,；;。！!：:、“”"')
             if clause or inside:
-                yield _Clause(clause, tuple(spot for spot in inside if spot.is_possible))
+                said = text[at:end].strip(' ，,；;。！!：:、“”"')
+                yield _Clause(clause, tuple(spot for spot in inside if spot.is_possible), said)
             at = end + 1
 
     def _of(self, clause: _Clause) -> list[Statement]:
@@ -139,13 +150,25 @@ class _Sentence:
         for reading in readings:
             said = self._about(reading, clause)
             if said is not None:
-                return said
+                unsure = all(isinstance(item, Fact) and "if_known" in item.marks for item in said)
+                return [*said, *self._done(reading, clause)] if said and unsure else said
         for reading in readings:
             if reading.thing is not None:
                 self.subject = reading.thing
                 self.cast.mention(reading.thing)
-                return [*reading.facts, *self._done(reading, clause)]
-        return []
+                return [*reading.facts, *(self._done(reading, clause) or self._noted(clause, reading))]
+        return self._noted(clause)
+
+    def _noted(self, clause: _Clause, reading: Subject | None = None) -> list[Statement]:
+        """What no relation holds, kept as told."""
+        if "hearsay" in self.opening.marks:
+            return []
+        msg = self.reader.msg
+        note = notes.arranged(clause.text, clause.times, self.cast, msg)
+        if note is None and reading is not None and reading.thing is not None and not clause.times:
+            note = notes.state_of(reading.thing, reading.rest, self.cast, msg)
+        note = note or notes.recurring(clause.said, self.cast, msg)
+        return [note] if note else notes.of_group(clause.text, self.cast, msg)
 
     def _about(self, subject: Subject, clause: _Clause) -> list[Statement] | None:
         kin = self._kin_named(subject)
@@ -288,25 +311,26 @@ class _Sentence:
     def _pet(self, thing: Thing, mood: Mood) -> list[Statement] | None:
         if mood.negated or thing.type not in ("Person", None):
             return None
-        named = _KEEPS_NAMED.match(mood.text)
+        named = _KEEPS_NAMED.match(mood.text) or _KEEPS_CALLED.match(mood.text)
         if named:
             return self._pet_named(thing, named["pet"], named["name"])
-        kept = _KEEPS.match(mood.text)
-        if kept:
-            self.unnamed = (thing, kept["pet"])
-            return []
-        had = _HAS_KIN.match(mood.text)
-        if had:
-            self.unnamed = (thing, had["noun"])
-            return []
-        return None
+        kept = _KEEPS.match(mood.text) or _HAS_KIN.match(mood.text)
+        if kept is None:
+            return None
+        note = notes.state_of(
+            thing, f"有{mood.text.removeprefix('养了').removeprefix('有')}", self.cast, self.reader.msg
+        )
+        self.unnamed = (thing, kept.groupdict().get("pet") or kept["noun"], note)
+        return []
 
     def _name_of_pending(self, text: str) -> list[Statement] | None:
         """`我有一个妹妹，叫小雨`: the name of whom the clause before left unnamed."""
         if self.unnamed is None:
             return None
         match = _ITS_NAME.match(text)
-        owner, noun = self.unnamed
+        owner, noun, _ = self.unnamed
+        if match is None:
+            self._leave_unnamed()
         self.unnamed = None
         return self._kin_named(Subject(None, f"叫{match['name']}", [], owner, noun)) if match else None
 

@@ -49,6 +49,10 @@ def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
     project = _PROJECT.match(text)
     if project and project["name"].strip()[:1] not in ("我", "这", "那", "本", "该"):
         yield Subject(cast.thing(project["name"].strip(), "Project"), text[project.end() :])
+    for home in ("我们家", "咱们家", "咱家"):
+        if text.startswith(home):
+            yield from _of(cast.speaker, text[len(home) :], cast, msg)
+            return
     if text.startswith(("我们", "咱们", "你们", "他们", "她们", "大家", "你", "您", "它")):
         return
     for pronoun in ("我自己", "我家", "本人", "我"):

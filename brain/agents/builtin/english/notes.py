@@ -84,7 +84,7 @@ def _scheduled(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> T
     if when is None:
         return None
     said = phrase_of([*clause.verbs, *clause.rest])
-    day = when.start.replace("T", " at ").removesuffix("Z")
+    day = when.start[:16].replace("T", " at ")
     joint = next((joint for token in clause.rest if (joint := _JOINTS.get(token.low))), None)
     joint = joint or ("to" if group.lemma == "move" else "on" if len(day) >= 10 else "in")
     what = f"{_subject_text(noun, clause, text, cast)} {said} {joint} {day}"
