@@ -188,3 +188,31 @@ def test_a_providers_key_is_in_no_log_and_no_answer(folder: Path) -> None:
     assert all(key not in text for text in told)
     assert "hello there" not in told[-1]
     assert key not in repr(load_settings(model_api_key=key, _env_file=None))
+
+
+@pytest.mark.requirement("BR-FORM-032", "BR-FORM-037", "BR-FORM-038")
+def test_a_long_input_killed_between_and_within_its_passes_is_formed_once_or_told(folder: Path) -> None:
+    texts = [f"number {n}" for n in range(1, 101)]
+    ends = {texts[place - 1]: f"{max(1, place - 15)} to {place}" for place in range(4, 101, 16)}
+    chance = random.Random(5)
+    with started(folder, keeper_pause_s=0.2) as server:
+        messages = [{"role": "user", "name": "Ana", "content": text} for text in texts]
+        server.post("/v1/home/formation", {"messages": messages})
+        time.sleep(0.3)
+        server.kill()
+    for _ in range(6):
+        with started(folder, keeper_pause_s=0.2) as server:
+            time.sleep(1.0 + chance.random())
+            server.kill()
+    with started(folder) as server:
+        wait_for(lambda: has_ended(server, 1), 40)
+    home = look(folder)
+    record, kept = home.record(1), home.kept()
+    assert kept == [text for text in ends if text in kept]
+    assert len(kept) == len(set(kept))
+    reason = record.get("failed_reason", "")
+    assert record["status"] == ("failed" if reason else "completed")
+    # What a pass may have left undone is told; everything else is there, with every message as Evidence.
+    assert [text for text, span in ends.items() if text not in kept and f"messages {span} of 100" not in reason] == []
+    assert len(home.find("FIND(?e.id) WHERE { ?e EVIDENCE {} }")) == 100
+    home.application.spaces.close()
