@@ -175,6 +175,11 @@ def test_a_time_of_day_is_itself_or_its_day_has_none_either(hour: int, minute: i
         "下周八",
         "2025年2月29日",
         "从2月30日到3月5日",
+        "on 31 June this year",
+        "June 31st last year",
+        "2024年1月12日周一",
+        "2024年1月12日（星期一）",
+        "2月30日周五",
     ],
 )
 def test_what_is_put_like_a_date_and_is_none_yields_none(text: str) -> None:
@@ -186,6 +191,11 @@ def test_what_is_put_like_a_date_and_is_none_yields_none(text: str) -> None:
     ("text", "found"),
     [
         ("on 29 Feb 2024", ["2024-02-29"]),
+        ("on 5 January last year", ["2023-01-05"]),
+        ("in March last year", ["2023-03"]),
+        ("March 5 next year", ["2025-03-05"]),
+        ("2024年1月12日周五", ["2024-01-12"]),
+        ("1月12日（周五）", ["2024-01-12"]),
         ("from 2019-21", ["2019"]),
         ("by the 5th of next month", ["2024-02-05"]),
         ("next February 28", ["2024-02-28"]),

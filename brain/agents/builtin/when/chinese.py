@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from brain.agents.builtin.text import pattern
@@ -271,6 +271,7 @@ def _spot_clock(text: str, spot: Spot) -> Clock | None:
     return _clock_of(match) if match else None
 
 
+_WEEKDAY_ALONE = pattern(f"^{_WEEKDAY}$")
 _CLOCK_ALONE = pattern(f"^{_CLOCK}$")
 
 
@@ -282,7 +283,9 @@ def _joined(text: str, spots: list[Spot], zone: str) -> list[Spot]:
             kept.append(spot)
             continue
         between = text[previous.end : spot.start].strip()
-        if between in ("", "的") and previous.clock is None and spot.clock is not None:
+        if between in ("", "（", "(") and _WEEKDAY_ALONE.match(text[spot.start : spot.end]) and _is_day(previous):
+            kept[-1] = _on_weekday(previous, spot, _weekday(text[spot.end - 1]))
+        elif between in ("", "的") and previous.clock is None and spot.clock is not None:
             clock = _evening(text[previous.start : previous.end], spot.clock)
             past, future = (at_clock(when, clock, zone) for when in previous.reading)
             kept[-1] = replace(previous, end=spot.end, reading=(past, future))
@@ -291,6 +294,19 @@ def _joined(text: str, spots: list[Spot], zone: str) -> list[Spot]:
         else:
             kept.append(spot)
     return kept
+
+
+def _is_day(spot: Spot) -> bool:
+    """Whether a time is one day, or put like one."""
+    return spot.clock is None and all(when is None or (len(when.start) == 10 and not when.end) for when in spot.reading)
+
+
+def _on_weekday(spot: Spot, named: Spot, weekday: int) -> Spot:
+    """A date with its weekday: in whichever year it falls on that; impossible in neither."""
+    past, future = (
+        when if when and date.fromisoformat(when.start).weekday() == weekday else None for when in spot.reading
+    )
+    return replace(spot, end=named.end, reading=(past, future))
 
 
 def _evening(words: str, clock: Clock) -> Clock:

@@ -96,6 +96,16 @@ def _day_month(number: str, month: str, year: str | None, at: datetime) -> Readi
     return month_day_reading(month_of(month), int(number), at)
 
 
+def _in_near_year(match: Any, at: datetime) -> Reading:
+    """`5 March last year`, `March 5 this year`, `in March next year`."""
+    number, month, month_too, number_too, which = match.groups()
+    year = at.year + STEPS[which.lower()]
+    if not 1 <= year <= 9999:
+        return IMPOSSIBLE
+    said, name = number or number_too, month_of(month or month_too)
+    return fixed(on_day(real_date(year, name, int(said))) if said else whole_month(year, name))
+
+
 def _day_of_near_month(number: str, month: When | None) -> Reading:
     """A day of a month that was told from the month of the message."""
     return fixed(on_day(real_date(int(month.start[:4]), int(month.start[5:7]), int(number))) if month else None)
@@ -285,6 +295,12 @@ RULES: tuple[Rule, ...] = (
             rf"|{NEAR} {MONTH_NAME} (?:the )?{NUMBER})\b"
         ),
         _near_day,
+    ),
+    (
+        pattern(
+            rf"\b(?:(?:the )?{NUMBER}(?: of)? {MONTH}|{MONTH}(?: (?:the )?{NUMBER})?),?(?: of)? (last|this|next) year\b"
+        ),
+        _in_near_year,
     ),
     (pattern(rf"\b{MONTH},?(?: of)? ([12]\d{{3}})\b"), lambda m, _: fixed(whole_month(int(m[2]), month_of(m[1])))),
     (
