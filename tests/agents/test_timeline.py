@@ -257,3 +257,31 @@ def test_the_last_word_holds_unless_it_is_dated_before_a_dated_one(
     with open_space(tmp_path_factory.mktemp("order")) as space:
         told(space, *recorded)
         assert now(space) == [f"Town {_held(starts)}"]
+
+
+_WORDS = st.tuples(st.sampled_from(["stated", "ended", "denied"]), st.sampled_from(["Porto", "Lisbon"]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(words=st.lists(_WORDS, min_size=2, max_size=4), data=st.data(), is_one_instant=st.booleans())
+def test_the_last_undated_word_on_a_value_decides_it(
+    tmp_path_factory: pytest.TempPathFactory,
+    words: list[tuple[str, str]],
+    data: st.DataObject,
+    is_one_instant: bool,
+) -> None:
+    days = [JUNE_1] * 4 if is_one_instant else [JUNE_1, JUNE_2, JUNE_3, "2026-06-04T09:00:00.000Z"]
+    sayings = [
+        (day, {"predicate": "lives_in", "object": value, "change": change})
+        for day, (change, value) in zip(days, words, strict=False)
+    ]
+    held: str | None = None
+    for change, value in words:
+        if change == "stated":
+            held = value
+        elif held == value:
+            held = None
+    recorded = sayings if is_one_instant else data.draw(st.permutations(sayings))
+    with open_space(tmp_path_factory.mktemp("words")) as space:
+        told(space, *recorded)
+        assert now(space) == ([held] if held else [])
