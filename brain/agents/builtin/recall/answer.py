@@ -10,7 +10,7 @@ from brain.agents.builtin.recall.ask import Analysis, Ask, Form
 from brain.agents.builtin.recall.chinese import Chinese
 from brain.agents.builtin.recall.english import English
 from brain.agents.builtin.recall.evidence import with_ended
-from brain.agents.builtin.recall.happenings import events_reply
+from brain.agents.builtin.recall.happenings import events_reply, promised_reply
 from brain.agents.builtin.recall.lookup import Looked
 from brain.agents.builtin.recall.naming import with_given_names
 from brain.agents.builtin.recall.people import profile_reply, reverse_reply
@@ -104,6 +104,9 @@ def _events(a: Answering) -> Reply:
     happened = events_reply(a)
     if happened is not None:
         return happened
+    promised = promised_reply(a)
+    if promised is not None:
+        return promised
     is_linked = (a.ask.wants_time or a.ask.is_check) and a.ask.subjects and a.ask.values
     if is_linked and with_own_words(a.ask, a.turn).relations:
         return value_reply(a)

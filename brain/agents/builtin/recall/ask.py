@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from brain.agents.builtin.lexicon import words
-from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
+from brain.agents.builtin.lexicon.things import CHINESE_DIETS, CHINESE_LANGUAGES, DIETS, LANGUAGES
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
@@ -58,7 +59,8 @@ _BEATS: dict[str, frozenset[str]] = {
 """Relations a question may seem to ask for as well when it asks for the first."""
 
 
-IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b|\bused? to\b")
+IDIOMS = pattern(r"\bdo for a living\b|\bfor a living\b")
+USED_TO = pattern(r"\bused? to\b")
 """Phrases with words in them that ask for something else."""
 
 
@@ -116,6 +118,11 @@ def language_names(tag: str) -> tuple[str, ...]:
     return tuple(name for table in (LANGUAGES, CHINESE_LANGUAGES) for name, held in table.items() if held == tag)
 
 
+def diet_names(diet: str) -> tuple[str, ...]:
+    """How people say that they eat so, in English and Chinese."""
+    return tuple(name for table in (DIETS, CHINESE_DIETS) for name, held in table.items() if held == diet)
+
+
 def other_names(entry: DossierEntry) -> list[str]:
     """What an entry is also known as, by the claims about it."""
     return [
@@ -133,6 +140,14 @@ class Mention:
     end: int
     ref: Ref
     people: tuple[Ref, ...] = ()
+
+
+def _as_held(name: str) -> tuple[str, ...]:
+    return (name,)
+
+
+_SAID: dict[str, Callable[[str], tuple[str, ...]]] = {"speaks": language_names, "follows_diet": diet_names}
+"""Values that are held as a tag and called by names."""
 
 
 class Analysis(ABC):
@@ -199,9 +214,8 @@ class Analysis(ABC):
             for claim in entry.claims:
                 for ref in (claim.subject, claim.object):
                     add(ref.name, ref)
-                if claim.predicate == "speaks":
-                    for name in language_names(claim.object.name):
-                        add(name, claim.object)
+                for name in _SAID.get(claim.predicate, _as_held)(claim.object.name):
+                    add(name, claim.object)
         if _SPEAKS.asks[self.language].search(self.text):
             # A language is held as a tag that no search for its name finds.
             for table in (LANGUAGES, CHINESE_LANGUAGES):
@@ -215,7 +229,7 @@ class Analysis(ABC):
 
     def relations(self) -> list[Relation]:
         """What the question may ask for."""
-        text = IDIOMS.sub(" ", self.text)
+        text = IDIOMS.sub("do", USED_TO.sub("did", self.text))
         matched = [relation for relation in RELATIONS if relation.asks[self.language].search(text)]
         beaten = {name for winner in matched for name in _BEATS.get(winner.predicate, ())}
         return [relation for relation in matched if relation.predicate not in beaten]

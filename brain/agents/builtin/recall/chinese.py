@@ -102,7 +102,7 @@ class Chinese(Analysis):
     def _form(self, relations: list[Relation]) -> Form:
         if RULES.search(self.text):
             return "rules"
-        if COMMITMENTS.search(self.text):
+        if COMMITMENTS.search(self.text) and not (relations and relations[0].predicate == "deadline"):
             return "commitments"
         if relations:
             return "value"
@@ -251,8 +251,11 @@ class Chinese(Analysis):
         return found.start(1) if found else -1
 
     def _reversed(self, wanted: list[Relation]) -> Relation | None:
-        who = WHO.match(self.text)
-        spoken = f"谁{self.text[who.end() :]}" if who else self.text
+        untimed = "".join(
+            char for at, char in enumerate(self.text) if not any(spot.start <= at < spot.end for spot in self.times)
+        )
+        who = WHO.match(untimed)
+        spoken = f"谁{untimed[who.end() :]}" if who else untimed
         for relation in wanted:
             asked = relation.reverse["zh"]
             if asked is not None and asked.search(spoken) and self.mentions:

@@ -9,7 +9,7 @@ from brain.agents.builtin.english.owned import link_of
 from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, Analysis, Ask, Form
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Analysis, Ask, Form
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
     CHECK,
@@ -198,7 +198,7 @@ class English(Analysis):
         spans = [(mention.at, mention.end) for mention in self.mentions]
         for relation in relations:
             spans += [match.span() for match in relation.asks["en"].finditer(self.text)]
-        spans += [match.span() for match in IDIOMS.finditer(self.text)]
+        spans += [match.span() for idiom in (IDIOMS, USED_TO) for match in idiom.finditer(self.text)]
         has_kinds = bool(self._kinds(relations))
         left = set()
         for token in self.tokens:
@@ -348,7 +348,8 @@ class English(Analysis):
         if not things or self.asks_self:
             return None
         spoken = WHO.sub("who ", self.spoken)
-        for relation in self.relations():
+        matched = self.relations()
+        for relation in (*matched, *(other for other in RELATIONS if other not in matched)):
             asked = relation.reverse["en"]
             if asked is None or not asked.search(spoken):
                 continue

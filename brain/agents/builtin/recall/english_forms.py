@@ -36,7 +36,8 @@ PROFILE = pattern(
     r"(?:what (?:do|can|could) (?:you|we) (?:know|tell me|remember|say)|"
     r"what(?: is|'s) (?:known|on record|stored) (?:about|of)|what (?:do|does) (?:you|memory|the memory) (?:have|hold|"
     r"know) (?:on|about)|tell me (?:everything |all |all you know |more |something )?about|(?:give me |show me )?"
-    r"(?:an? |the )?(?:short |brief )?(?:summary|profile|overview|description) (?:of|for)|describe|introduce|"
+    r"(?:an? |the )?(?:short |brief )?(?:summary|profile|overview|description) (?:of|for)|describe|"
+    r"summari[sz]e|introduce|"
     r"everything (?:you know )?about|who (?:exactly )?is this)\b"
 )
 EVENTS = pattern(
@@ -45,7 +46,8 @@ EVENTS = pattern(
 )
 COMMITMENTS = pattern(
     r"\b(?:promis(?:e|ed|es|ing)|commit(?:ment|ments|ted)?|owe[sd]?|owing|to-?dos?|tasks?|plan(?:s|ned|ning)|"
-    r"plan (?:to|for|on)|what(?:'s| is)?(?: still)? (?:open|pending|outstanding|left to do|unfinished)|"
+    r"(?:have|has) \w+(?: \w+)? to do|plan (?:to|for|on)|"
+    r"what(?:'s| is)?(?: still)? (?:open|pending|outstanding|left to do|unfinished)|"
     r"reminders?|appointments?|upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|overdue|agenda|"
     r"schedule[d]?|obligations?|open items?|action items?)\b|^(?:will|when will|what will)\b"
 )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from brain.agents.builtin.lexicon.things import CHINESE_DIETS, DIETS
-from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, language_names
+from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, diet_names, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
 from brain.agents.turns import KnownClaim, RecallTurn, Ref, Standing
@@ -105,13 +104,20 @@ def standing_at(claim: KnownClaim, ask: Ask) -> Standing | None:
     first, last = _bounds(ask.time)
     if ask.is_before:
         last, first = first, "0001-01-01"
-    begun = (claim.since or "" if claim.until else claim.since or claim.said_at or "")[:10]
+    begun = (claim.since or claim.said_at or "")[:10]
     over = (claim.until or "")[:10]
+    if not claim.since and over:
+        # It had begun when it was told, and before it ended; how long before is not known.
+        begun = _year_before(min(begun, over) if begun else over)
     if begun > last:
         return None
     if claim.standing in ("disputed", "hearsay"):
         return claim.standing
     return "was" if over and over <= first else "accepted"
+
+
+def _year_before(day: str) -> str:
+    return f"{int(day[:4]) - 1:04d}{day[4:]}" if day[:4].isdecimal() else day
 
 
 def _bounds(time: When) -> tuple[str, str]:
@@ -133,7 +139,7 @@ def named_value(claim: KnownClaim, ask: Ask) -> bool:
         return True
     names = [claim.object.name, *(language_names(claim.object.name) if claim.predicate == "speaks" else ())]
     if claim.predicate == "follows_diet":
-        names += [said for said, diet in (*DIETS.items(), *CHINESE_DIETS.items()) if diet == claim.object.name]
+        names += diet_names(claim.object.name)
     head = claim.object.name.rpartition(" ")[2]
     if head != claim.object.name and len(head) > 2 and claim.object.type != "Person":
         names.append(head)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from brain.agents.builtin.english.verbs import FORMS
+from brain.agents.builtin.lexicon import ordered
 from brain.agents.builtin.lexicon import words as table
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.told import Told
-from brain.agents.builtin.recall.wording import event_date, event_text
+from brain.agents.builtin.recall.wording import Wording, commitment_text, event_date, event_text
 from brain.agents.builtin.text import pattern
 from brain.agents.turns import KnownCommitment, KnownEvent, RecallTurn, Ref
 from brain.names import fold, occurs, words
@@ -28,6 +29,13 @@ _MONEY = pattern(
     r"[€$£¥]|\d ?(?:eur|usd|gbp|euros?|dollars?|pounds?|bucks|yuan|rmb|francs?|元|块|欧|美)|"
     r"\b(?:money|pay|repay|lend|loan|refund)\b|还钱|付款|借款"
 )
+_DEEDS_ZH = ordered(
+    """
+    见 买 去 参加 完成 提交 吃 看 卖 签 发布 离开 加入 入职 辞职 离职 毕业 结婚 离婚 出生 搬 开始 结束 取消 付 寄 送 打
+    发给 发送 写 读 教 学 跑 飞 赢 输 修 换 生病 住院 到达 出发 回 开会 聊 谈 介绍 预订 订
+    """
+)
+"""What a Chinese question may say was done; the event has to say it too."""
 _KINDS = table("appointment meeting flight call interview")
 """What narrows a question for plans when one of that kind is on record."""
 
@@ -40,6 +48,33 @@ def events_reply(a: Answering) -> Reply | None:
     if a.ask.wants_time and event_date(events[0]):
         return a.reply([Told(event_text(events[0], a.words), (events[0].id,))], 0.1)
     return a.reply([Told(event_text(event, a.words), (event.id,)) for event in events[:6]], 0.2)
+
+
+def promise_told(known: KnownCommitment, words: Wording) -> Told:
+    """One promise: whose, to whom, what, and when it is due."""
+    return Told(commitment_text(known, words), (known.id,))
+
+
+def promised_reply(a: Answering) -> Reply | None:
+    """For when something is or whether it is done: promises and appointments that speak of all the question names."""
+    ask = a.ask
+    if not (ask.wants_time or ask.is_check) or not names_matter(ask):
+        return None
+    known = [
+        item
+        for item in a.turn.commitments
+        if _is_of(item, ask) and _names_all(ask, item.summary) and (item.due or ask.is_check)
+    ]
+    return a.reply([promise_told(item, a.words) for item in known[:3]], 0.3) if known else None
+
+
+def _names_all(ask: Ask, summary: str) -> bool:
+    if ask.language == "zh":
+        return all(word in summary for word in ask.content)
+    people = [ref for ref in (*ask.subjects, *ask.values) if ref.type == "Person"]
+    names = {part for ref in people for part in fold(ref.name).split()}
+    wanted = {_lemma(word) for word in ask.content - _ASKING - names}
+    return bool(wanted) and wanted <= {_lemma(word) for word in words(summary)}
 
 
 def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
@@ -130,10 +165,9 @@ def _says(ask: Ask, summary: str) -> bool:
 
 def _says_chinese(ask: Ask, summary: str) -> bool:
     """Whether the verbs and nouns of a Chinese question stand in the event."""
-    asked = [
-        word for word in ("见", "买", "去", "参加", "完成", "提交", "吃", "看", "卖", "签", "发布") if word in ask.text
-    ]
-    return all(word in summary for word in asked) and (bool(asked) or ask.time is not None or bool(ask.subjects))
+    asked = [word for word in _DEEDS_ZH if word in ask.text]
+    is_open = any(word in ask.text for word in ("发生", "做了", "干了", "做过", "什么事"))
+    return all(word in summary for word in asked) and (bool(asked) or is_open)
 
 
 def _lemma(word: str) -> str:

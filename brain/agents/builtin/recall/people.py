@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.evidence import Held, holders, standing_at
-from brain.agents.builtin.recall.happenings import is_named
-from brain.agents.builtin.recall.promises import promise_told
+from brain.agents.builtin.recall.happenings import is_named, promise_told
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.wording import event_text
 from brain.agents.turns import KnownClaim, Ref

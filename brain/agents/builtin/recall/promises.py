@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.evidence import held_for
-from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter
+from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter, promise_told
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.values import told_reply
-from brain.agents.builtin.recall.wording import Wording, commitment_text
 from brain.agents.builtin.when import When
 from brain.agents.turns import KnownCommitment
 
@@ -42,11 +41,6 @@ def promises_reply(a: Answering) -> Reply:
     if happened is not None:
         return happened
     return a.nothing(a.words.no_commitments_then if found else a.words.no_commitments)
-
-
-def promise_told(known: KnownCommitment, words: Wording) -> Told:
-    """One promise: whose, to whom, what, and when it is due."""
-    return Told(commitment_text(known, words), (known.id,))
 
 
 def _soonest(known: KnownCommitment) -> tuple[str, str]:

@@ -95,7 +95,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s} is {o}", "{s} was {o}", "what {s} does"),
         ("{s}是{o}", "{s}曾是{o}", "{s}的职务"),
         r"\b(?:job|role|title|position|profession|occupation|work as|do for work)\b|"
-        r"\bwhat do(?:es)? \w+(?: \w+)?(?: do)?\s*$",
+        r"\bwhat do(?:es)? \w+(?: \w+)? do\s*$",
         r"职业|职位|职务|岗位|做什么工作|做什么的|什么工作|头衔",
         reverse=r"^who (?:is|was|were|are) (?:the|a|an|our) ",
     ),
@@ -136,7 +136,7 @@ RELATIONS: tuple[Relation, ...] = (
         ("{s} is due on {o}", "{s} was due on {o}", "the deadline of {s}"),
         ("{s}的截止日期是{o}", "{s}的截止日期曾是{o}", "{s}的截止日期"),
         r"\b(?:deadline|due)\b",
-        r"截止|期限",
+        r"截止|期限|到期",
     ),
     _relation(
         "works_on",
@@ -288,6 +288,7 @@ RELATIONS: tuple[Relation, ...] = (
         r"\b(?:diet|vegan|vegetarian|pescatarian|halal|kosher|eats? meat|keto|gluten)\b",
         r"饮食|吃素|素食|忌口",
         reverse=r"^who (?:is|was) (?:a |an )?(?:vegan|vegetarian|pescatarian)",
+        reverse_zh=r"^谁(?:是)?(?:吃素|纯?素食)",
     ),
     _relation(
         "has_condition",

@@ -128,7 +128,7 @@ class Teller:
                 text = self.words.disputed_one.format(who=claim.by.name, date=(claim.said_at or "")[:10], what=text)
             if claim.against:
                 who = listed([ref.name for ref in claim.against], self.words)
-                text += self.words.comma + self.words.denied_by.format(who=who)
+                text += self.words.semicolon + self.words.denied_by.format(who=who)
             sentences.append(Told(text, cited(claim)))
         return [sentences[0].within(self.words.is_disputed), *sentences[1:]]
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of, with_relations
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import Held, held_for, named_value, standing_at
-from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter
+from brain.agents.builtin.recall.happenings import events_reply, promise_told, promised_reply
 from brain.agents.builtin.recall.relations import telling_of
 from brain.agents.builtin.recall.told import Told, cited, uncited
-from brain.agents.builtin.recall.wording import commitment_text, source, told
+from brain.agents.builtin.recall.wording import source, told
+from brain.agents.builtin.text import language_of
 from brain.agents.turns import KnownClaim, RecallTurn
 from brain.names import fold, words
 
@@ -37,7 +38,7 @@ def value_reply(a: Answering) -> Reply:
     ask = with_own_words(a.ask, a.turn)
     held = held_for(ask, a.turn, a.looked.claims)
     if not held:
-        return _age(a) or _due(a) or a.silence()
+        return _age(a) or promised_reply(a) or a.silence()
     if ask.is_check:
         return _check(a, held)
     if ask.left:
@@ -102,15 +103,6 @@ def _age(a: Answering) -> Reply | None:
     return a.reply([birthday.within(a.words.age_now, who=claim.subject.name, years=years, date=at[:_DAY])], 0.1)
 
 
-def _due(a: Answering) -> Reply | None:
-    """For when something is: the promise or appointment that speaks of all the question names."""
-    if not a.ask.wants_time or not names_matter(a.ask):
-        return None
-    found = [known for known in commitments_for(a.ask, a.turn) if known.due]
-    told = [Told(commitment_text(known, a.words), (known.id,)) for known in found[:3]]
-    return a.reply(told, 0.2) if told else None
-
-
 # what it is
 
 
@@ -122,9 +114,7 @@ def told_reply(a: Answering, held: Sequence[Held]) -> Reply:
         if past is not None:
             return past
     if ask.wants_future:
-        planned = next((part for part in held if part.planned), None)
-        if planned is not None:
-            return a.reply(tell.planned(planned), 0.3)
+        return _future(a, held)
     first = _best(held)
     if first is None:
         withdrawn = next((claim for part in held for claim in part.withdrawn), None)
@@ -143,8 +133,34 @@ def told_reply(a: Answering, held: Sequence[Held]) -> Reply:
     return a.reply(sentences, uncertainty)
 
 
+def _future(a: Answering, held: Sequence[Held]) -> Reply:
+    """What is to be: a claim for a time to come, or a plan that speaks of the relation; what is now is no answer."""
+    planned = next((part for part in held if part.planned), None)
+    if planned is not None:
+        return a.reply(a.tell.planned(planned), 0.3)
+    plans = [
+        known
+        for known in a.turn.commitments
+        if known.who is not None
+        and known.who.id in {ref.id for ref in a.ask.subjects}
+        and known.status in ("pending", "blocked")
+        and any(part.relation.asks[language_of(known.summary)].search(known.summary) for part in held)
+    ]
+    if plans:
+        return a.reply([promise_told(known, a.words) for known in plans[:3]], 0.3)
+    return a.nothing(a.words.no_commitments)
+
+
 def _past(a: Answering, held: Sequence[Held]) -> Reply | None:
     """What was, told as past, and what still is; that nothing earlier is on record when only that was asked."""
+    pivot = next((claim for part in held for claim in part.all if named_value(claim, a.ask)), None)
+    if pivot is not None and a.ask.wants_former:
+        held = [part.only(lambda claim: claim is pivot or _ends_before(claim, pivot)) for part in held]
+        earlier = [part.only(lambda claim: claim is not pivot and claim.standing == "was") for part in held]
+        earlier = [part for part in earlier if part.was]
+        if earlier:
+            return a.reply(a.tell.past(earlier), 0.2)
+        return a.nothing(a.words.no_earlier.format(what=_plainly(a, pivot).text))
     former = [part for part in held if part.was]
     current = next((part for part in held if part.accepted), None)
     if former:
@@ -163,6 +179,17 @@ def _past(a: Answering, held: Sequence[Held]) -> Reply | None:
     return None
 
 
+def _plainly(a: Answering, claim: KnownClaim) -> Told:
+    telling = a.tell.telling(relation_of(claim.predicate))
+    return a.tell.one(claim, telling, past=claim.standing == "was")
+
+
+def _ends_before(claim: KnownClaim, other: KnownClaim) -> bool:
+    """Whether a former value came before another one."""
+    begun = other.since or other.said_at or ""
+    return (claim.until or claim.since or claim.said_at or "") <= begun
+
+
 def _best(held: Sequence[Held]) -> Held | None:
     return next((part for name in _STANDINGS for part in held if getattr(part, name)), None)
 
@@ -173,6 +200,8 @@ def _best(held: Sequence[Held]) -> Held | None:
 def _check(a: Answering, held: Sequence[Held]) -> Reply:
     ask = a.ask
     named = [(part, claim) for part in held for claim in part.all if named_value(claim, ask)]
+    if ask.wants_future and not any(claim.standing == "planned" for _, claim in named):
+        return _future(a, held)
     opposite = _opposite(a)
     if opposite is not None and not any(standing_at(claim, ask) == "accepted" for _, claim in named):
         return a.reply([a.tell.one(opposite, telling_of(opposite.predicate, ask.language)).within(a.words.no)], 0.1)
