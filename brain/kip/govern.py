@@ -73,15 +73,19 @@ def authorization_view(session: Session) -> str:
     return f"view:{held.removeprefix('sha256:')[:32]}"
 
 
+def is_permitted(session: Session, permission: str, element: Element | None = None) -> bool:
+    """Whether the session holds a permission: for an element, or somewhere."""
+    if permission not in session.permissions:
+        return False
+    return element is None or session.authority is None or session.authority.may(permission, element.body)
+
+
 def permit(session: Session, permission: str, element: Element | None = None) -> None:
     """Let the action through, or raise NotAuthorized. Whatever no permission allows is denied (§30.2).
 
     element  the element the action falls on, where there is one
     """
-    allowed = permission in session.permissions
-    if allowed and element is not None and session.authority is not None:
-        allowed = session.authority.may(permission, element.body)
-    if not allowed:
+    if not is_permitted(session, permission, element):
         raise errors.NotAuthorized(
             f"This needs the permission {permission}, which {session.principal_id} does not hold.",
             details={"permission": permission} | ({"element": element.id} if element else {}),

@@ -18,6 +18,7 @@ from brain.kip.context import Answer, OperationTrace, Run, Session, WriteSet
 from brain.kip.envelope import Request
 from brain.kip.governance import approvals
 from brain.kip.governance.access import Access, access_of, revalidate
+from brain.kip.governance.view import REDACTED, View
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
@@ -286,6 +287,8 @@ class Operator:
 
     def answered(self, prepared: Prepared, run: Run, answer: Answer) -> Done:
         """The result of an operation that read."""
+        if isinstance(run.snapshot, View) and run.snapshot.redacted:
+            answer = replace(answer, warnings=(*answer.warnings, REDACTED))
         trace = OperationTrace(prepared.statement, bound=answer.bound)
         return named(Done(respond.succeeded(answer, _context(run)), trace), prepared)
 

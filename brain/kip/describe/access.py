@@ -8,12 +8,14 @@ from typing import Any
 from brain import errors
 from brain.kip import ast
 from brain.kip.context import OWNER_PERMISSIONS, Answer, Run
-from brain.kip.govern import authorization_view
+from brain.kip.govern import authorization_view, is_permitted
+from brain.kip.governance.authority import chain_of
+from brain.kip.governance.names import AUTHORITY_CLASSES
+from brain.kip.governance.plane import Plane
 from brain.kip.resolve import Binder
 from brain.store.base import Json
 
 _OPTIONS = frozenset({"operation", "purpose", "resource"})
-_AUTHORITY_CLASSES = ("descriptive", "advisory", "behavioral", "executable")
 
 
 def describe_access(statement: ast.Describe, run: Run) -> Answer:
@@ -31,10 +33,7 @@ def describe_access(statement: ast.Describe, run: Run) -> Answer:
         "is_owner": session.permissions >= OWNER_PERMISSIONS,
         "permissions": sorted(session.permissions),
         "actor_binding": sorted(session.actors),
-        "groups": [],
-        "delegation_chain": [],
-        "expires_at": None,
-        "default_classification": None,
+        **_protected(run),
         "elevatable_authority_classes": elevatable(session.permissions),
         "authorization_view": authorization_view(session),
         "purpose": run.purpose,
@@ -44,9 +43,26 @@ def describe_access(statement: ast.Describe, run: Run) -> Answer:
     return Answer(answer)
 
 
+def _protected(run: Run) -> dict[str, Any]:
+    """What the protected state says of the caller: memberships, the delegations it acts under, when they end."""
+    plane, session = run.plane or Plane(), run.session
+    chain = chain_of(plane, session.delegation) if session.delegation is not None else None
+    links = [
+        {"delegator": link.delegator, "receiver": link.receiver, "expires_at": link.expires_at} for link in chain or ()
+    ]
+    return {
+        "groups": sorted(plane.groups_of(session.principal_id)),
+        "delegation_chain": links,
+        "expires_at": min((link["expires_at"] for link in links if link["expires_at"] is not None), default=None),
+        "default_classification": plane.policy.default_label,
+        "classifications": list(plane.policy.labels),
+        "policy_version": plane.policy.version,
+    }
+
+
 def elevatable(permissions: frozenset[str]) -> list[str]:
     """The authority classes this caller could raise content to."""
-    return list(_AUTHORITY_CLASSES[1:]) if "elevate_authority" in permissions else []
+    return list(AUTHORITY_CLASSES[1:]) if "elevate_authority" in permissions else []
 
 
 def _options(run: Run, node: ast.ObjectLiteral) -> Mapping[str, Json]:
@@ -78,4 +94,7 @@ def _decision(run: Run, options: Mapping[str, Json]) -> Mapping[str, Json]:
             raise errors.NotFoundOrNotVisible(f"There is no {resource} that you may see.")
         governance = element.body.get("governance") or {}
         decision["quarantined"] = bool(governance.get("quarantined"))
+        if operation is not None:
+            permitted = run.sight.may(str(operation), element.id) if run.sight is not None else None
+            decision["allowed"] = is_permitted(run.session, str(operation), element) if permitted is None else permitted
     return decision

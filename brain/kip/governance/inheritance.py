@@ -75,9 +75,12 @@ def _raise(plane: Plane, body: dict[str, Any], labels: Iterable[str | None]) -> 
 
 
 def _derivations(work: Workspace) -> Iterator[tuple[ElementId, list[ElementId]]]:
-    """Elements of the statement, or outputs it names, with what they are made of."""
+    """Elements with what they are made of, where this statement says so: what was said earlier was labelled then."""
     for draft in work.drafts.values():
         body = draft.body
+        before = draft.before.body if draft.before is not None else None
+        if before is not None and all(before.get(name) == body.get(name) for name in ("inputs", "outputs")):
+            continue
         if draft.kind is Kind.ACTIVITY:
             inputs = _ids(body.get("inputs"))
             yield draft.id, inputs

@@ -110,6 +110,11 @@ class Sight:
         """Whether nothing of it is kept from the caller, so that writing to it tells nothing new."""
         return self.of(element.id) is Verdict.READ and not self.authority.hidden_fields(element.body)
 
+    def may(self, permission: str, element_id: ElementId) -> bool:
+        """Whether a permission may be used on a visible element, whatever of it is shown."""
+        found = self._head.elements([element_id]).get(element_id)
+        return found is not None and self.sees(element_id) and self.authority.may(permission, found.body)
+
     def _settle(self, element_id: ElementId, found: Mapping[ElementId, Element]) -> Verdict:
         """Ends come from elements made earlier, so this goes down a finite chain."""
         if element_id in self._verdicts:

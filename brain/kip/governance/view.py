@@ -36,6 +36,12 @@ from brain.store.base import (
 )
 from brain.times import Seq, Timestamp
 
+REDACTED: Document = {
+    "code": "Redacted",
+    "message": "Some elements this read met are not yours to read whole; what is withheld shows as absent.",
+}
+"""What an answer says when parts of elements were withheld (§29.2, §49.2); never that elements are hidden."""
+
 _BATCH = 256
 _WAITING = 1_000
 """Texts without a vector that are looked through for those the caller may know of."""

@@ -32,6 +32,8 @@ class MergeConcept(TargetStep[ast.MergeConcept]):
     def move(self) -> None:
         source, target = self.work.draft(self.ends[0]), self.work.draft(self.ends[1])
         for draft in (source, target):
+            if draft.before is not None:
+                self.work.permit("merge_identity", draft.before)
             if draft.kind is not Kind.CONCEPT:
                 raise errors.StructuralReferenceInvalid(f"{draft.id} is no Concept; only Concepts are merged.")
         check_guards(self.work, source.before, source.id, self.clause.expect)

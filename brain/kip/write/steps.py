@@ -106,6 +106,8 @@ class TargetStep(Step[Clause]):
         """The targets' working copies, guards checked."""
         for element_id in self.targets:
             draft = self.work.draft(element_id)
+            if self.permission is not None and draft.before is not None:
+                self.work.permit(self.permission, draft.before)
             check_guards(self.work, draft.before, draft.id, getattr(self.clause, "expect", ()))
             if draft.state == "purged" and not self.reaches_stub:
                 raise errors.InvalidLifecycleTransition(

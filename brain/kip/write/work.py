@@ -228,7 +228,7 @@ class Workspace:
     def merges(self) -> dict[ElementId, ElementId]:
         """Merged Concept to where it was merged, this statement's merges included."""
         if self._merges is None:
-            self._merges = dict(self.tx.merges())
+            self._merges = dict(self.seen.merges())
         return self._merges
 
     def canonical(self, element_id: ElementId) -> ElementId:
