@@ -208,9 +208,13 @@ PatternValue: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Where(Node):
-    """A block of clauses in written order."""
+    """A block of clauses in written order.
+
+    known  what `scopes.py` found out about it, so that a text that comes again is not gone over again
+    """
 
     clauses: tuple[WhereClause, ...]
+    known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ here, before matching: values of a wrong type, a broken pattern, a member that a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import cast
@@ -41,12 +41,14 @@ class Expressions:
     """Binds the expressions of one statement.
 
     retrievals  search variables, each with the hidden variable that holds its `retrieval`
-    closed      variables whose every type is closed, with the attributes these types have (decision D-08)
+    find_closed finds the variables whose every type is closed, with the attributes these types have (decision D-08);
+                asked once, and only by a path into attributes
     """
 
     binder: Binder
     retrievals: Mapping[str, str] = field(default_factory=dict)
-    closed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    find_closed: Callable[[], Mapping[str, frozenset[str]]] = dict
+    _closed: Mapping[str, frozenset[str]] | None = field(default=None, init=False)
 
     # --- conditions ---------------------------------------------------------------------------------------------------
 
@@ -95,7 +97,7 @@ class Expressions:
         name, steps = node.root.name, node.steps
         if steps[0] == "retrieval" and name in self.retrievals:
             return Access(self.retrievals[name], steps[1:])
-        if len(steps) > 1 and steps[0] == "attributes" and name in self.closed:
+        if len(steps) > 1 and steps[0] == "attributes":
             self._check_attribute(name, steps[1])
         return Access(name, self.binder.path(steps))
 
@@ -142,8 +144,10 @@ class Expressions:
         return Call(name, arguments)
 
     def _check_attribute(self, variable: str, attribute: str) -> None:
-        known = self.closed[variable]
-        if attribute not in known:
+        if self._closed is None:
+            self._closed = self.find_closed()
+        known = self._closed.get(variable)
+        if known is not None and attribute not in known:
             near = get_close_matches(attribute, known, n=3)
             raise errors.SchemaFieldNotFound(
                 f"No type of ?{variable} has an attribute {attribute}, and these types are closed.",

@@ -30,7 +30,7 @@ from brain.kip.prepare import Prepared, prepare
 from brain.kip.read import pinned_seq, run_find
 from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
-from brain.kip.walk import walk
+from brain.kip.scopes import has_search
 from brain.kip.write import run_kml
 from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceStore, Transaction
 from brain.times import Clock, Seq, timestamp
@@ -165,7 +165,7 @@ class Engine:
         """What a statement that reads answers."""
         if isinstance(statement, ast.Find):
             govern.permit(run.session, "read")
-            if any(isinstance(node, ast.SearchPattern) for node in walk(statement)):
+            if has_search(statement.where):
                 govern.permit(run.session, "search")
             return run_find(statement, run)
         return run_meta(statement, run)  # type: ignore[arg-type]

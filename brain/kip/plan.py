@@ -22,7 +22,7 @@ from brain.kip.narrowing import narrowed
 from brain.kip.resolve import CORE_STRUCTURAL, Binder
 from brain.kip.rules import arrange
 from brain.kip.schema import PredicateType
-from brain.kip.scopes import pattern_names, visible_names
+from brain.kip.scopes import clause_names, visible_names
 from brain.kip.search import search_query
 from brain.store.base import Document, Json, Kind
 from brain.store.base import Scan as Conditions
@@ -56,7 +56,7 @@ def plan_of_where(where: ast.Where, run: Run) -> algebra.Distinct:
 
 def _expressions(where: ast.Where, binder: Binder) -> Expressions:
     retrievals = {name: binder.hidden("retrieval") for name in _searched(where)}
-    return Expressions(binder, retrievals, closed_attributes(where, binder))
+    return Expressions(binder, retrievals, lambda: closed_attributes(where, binder))
 
 
 def _searched(where: ast.Where) -> Iterator[str]:
@@ -108,7 +108,7 @@ class _Planner:
         """The steps of a block; `before` are the names bound where it stands."""
         outer, self.steps = self.steps, []
         known = set(before)
-        for clause in where.clauses:
+        for clause, names in zip(where.clauses, clause_names(where), strict=True):
             match clause:
                 case ast.Filter(expression=expression):
                     self.steps.append(algebra.Filter(self.expressions.condition(expression)))
@@ -122,7 +122,7 @@ class _Planner:
                     known.update(visible_names(inner))
                 case _:
                     self._pattern(clause, frozenset(known))
-                    known.update(pattern_names(clause))
+                    known.update(names)
         steps, self.steps = tuple(self.steps), outer
         return algebra.Block(steps)
 
