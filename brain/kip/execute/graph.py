@@ -1,4 +1,4 @@
-"""The one way from the executor to the store: batched reads, what was read so far, merges, visibility, the deadline."""
+"""The one way from the executor to the store: batched reads, what was read so far, merges, the deadline."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Graph:
 
     # --- what this caller sees ----------------------------------------------------------------------------------------
 
-    sees_everything = True
-    """Whether no element is hidden from the caller, so that the store's own counts may be used."""
+    @property
+    def sees_everything(self) -> bool:
+        """Whether nothing is hidden from the caller, so that the store may run what it can by itself.
 
-    def visible(self, element: Element) -> bool:  # noqa: ARG002
-        """Whether the caller may know of this element. Every element that is read passes here; nothing is hidden
-        before Governance has rules that hide."""
-        return True
+        What is hidden the snapshot does not show (`brain/kip/governance/view.py`).
+        """
+        return self.run.sight is None
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -59,10 +59,7 @@ class Graph:
         if missing:
             self.check_deadline()
             found = self.snapshot.elements(missing)
-            for element_id in missing:
-                element = found.get(element_id)
-                if element is None or not self.keep(element):
-                    self._elements[element_id] = None
+            self._elements.update((element_id, found.get(element_id)) for element_id in missing)
 
     def element(self, element_id: ElementId) -> Element | None:
         """An element, or None when there is none to see. Call `load` for a batch first."""
@@ -70,12 +67,10 @@ class Graph:
             self.load((element_id,))
         return self._elements[element_id]
 
-    def keep(self, element: Element) -> bool:
-        """Hold an element that was read on the way; False when it is hidden."""
-        if not self.visible(element):
-            return False
+    def keep(self, element: Element) -> Element:
+        """Hold an element that was read on the way."""
         self._elements[element.id] = element
-        return True
+        return element
 
     def forget(self) -> None:
         """Let go of what was read when it has become much; called between batches."""
@@ -85,17 +80,17 @@ class Graph:
     def scan(self, query: Scan) -> Iterator[Element]:
         """Elements by ascending number."""
         self.check_deadline()
-        return (element for element in self.snapshot.scan(query) if self.keep(element))
+        return map(self.keep, self.snapshot.scan(query))
 
     def tuples(self, query: TupleScan) -> list[Element]:
         """Propositions by their stored ends."""
         self.check_deadline()
-        return [element for element in self.snapshot.tuples(query) if self.keep(element)]
+        return [self.keep(element) for element in self.snapshot.tuples(query)]
 
     def assertions(self, about: Iterable[ElementId]) -> list[Element]:
         """Assertions about any of these Propositions."""
         self.check_deadline()
-        return [element for element in self.snapshot.assertions(frozenset(about)) if self.keep(element)]
+        return [self.keep(element) for element in self.snapshot.assertions(frozenset(about))]
 
     def edges(self, query: EdgeScan) -> list[Edge]:
         """References by their stored ends."""
@@ -109,7 +104,7 @@ class Graph:
         self.ranking = self.ranking or ranking_of(query)
         hits = self.snapshot.search(query)
         self.load(hit.id for hit in hits)
-        return [hit for hit in hits if self._elements[hit.id] is not None]
+        return hits
 
     # --- merges -------------------------------------------------------------------------------------------------------
 
