@@ -15,7 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from brain.http import spaces
-from brain.http.admission import Admission, Budget
+from brain.http.admission import Admission
+from brain.http.budgets import Arrivals, Budget
 from brain.http.failures import HANDLERS, CatchAll
 from brain.http.origins import OriginCheck
 from brain.http.payload import json_response
@@ -75,8 +76,9 @@ def http_app(
         async with background():
             yield
 
+    requests = Budget(settings.http_max_concurrency, 503)
     middleware = [
-        Middleware(Admission, most=settings.http_max_concurrency, shard=settings.sharding_idx),
+        Middleware(Admission, budget=requests, shard=settings.sharding_idx),
         Middleware(OriginCheck, hosts=_own_hosts(settings), origins=settings.cors_origins),
         Middleware(CatchAll),
     ]
@@ -101,5 +103,7 @@ def http_app(
     app.router.redirect_slashes = False
     app.state.brain = brain
     app.state.settings = settings
-    app.state.model_budget = Budget(settings.llm_max_concurrency)
+    app.state.request_budget = requests
+    app.state.model_budget = Budget(settings.llm_max_concurrency, 429)
+    app.state.arrivals = Arrivals(settings.http_max_concurrency)
     return app

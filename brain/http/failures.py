@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain import logs
 from brain.errors import KipError, Retry
+from brain.http.budgets import Full
 from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, json_response
 from brain.service.failures import (
     Busy,
@@ -75,10 +76,9 @@ async def body_too_large(request: Request, _: Exception) -> Response:
     return _Lingering(bytes(answer.body), 413, headers={"connection": "close"}, media_type=answer.media_type)
 
 
-async def body_too_slow(request: Request, _: Exception) -> Response:
+async def body_too_slow(_: Request, failure: Exception) -> Response:
     """A body that did not come in time; the connection is closed, for what is left of it could still come."""
-    limit = request.app.state.settings.body_timeout_ms
-    answer = error_response(408, f"the body did not come within {limit} milliseconds")
+    answer = error_response(408, str(failure))
     answer.headers["connection"] = "close"
     return answer
 
@@ -90,13 +90,10 @@ async def unknown_coding(_: Request, __: Exception) -> Response:
     return answer
 
 
-async def too_many_models(_: Request, __: Exception) -> Response:
-    """Every place for requests that ask a model is taken."""
-    return too_many(429)
-
-
-class TooManyModels(Exception):
-    """Every place for requests that ask a model is taken."""
+async def full(_: Request, failure: Exception) -> Response:
+    """Every place is taken."""
+    assert isinstance(failure, Full)  # noqa: S101 - registered for this class only
+    return too_many(failure.status)
 
 
 def too_many(status: int) -> Response:
@@ -133,7 +130,7 @@ HANDLERS: dict[Any, Any] = {
     BodyTooLarge: body_too_large,
     BodyTooSlow: body_too_slow,
     UnknownCoding: unknown_coding,
-    TooManyModels: too_many_models,
+    Full: full,
     404: unmatched,
     405: unmatched,
 }

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brain.http.budgets import Arrivals, Budget
 from brain.http.decoding import decoded
 from brain.service.failures import InvalidInput
 
@@ -33,7 +34,7 @@ class BodyTooLarge(Exception):
 
 
 class BodyTooSlow(Exception):
-    """The body did not come within the time for it."""
+    """The body did not come within the time for it, or while there was room to wait for it; the text says which."""
 
 
 class UnknownCoding(Exception):
@@ -55,15 +56,19 @@ async def read_body(request: Request) -> bytes:
         raise BodyTooLarge
     pieces: list[bytes] = []
     size = 0
-    try:
-        with anyio.fail_after(settings.body_timeout_ms / 1000):
-            async for piece in request.stream():
-                size += len(piece)
-                if size > limit:
-                    raise BodyTooLarge
-                pieces.append(piece)
-    except TimeoutError:
-        raise BodyTooSlow from None
+    arrivals: Arrivals = request.app.state.arrivals
+    budget: Budget = request.app.state.request_budget
+    # Whoever still sends is not at work yet: its place among the requests is others' meanwhile.
+    with budget.lent(), arrivals.turn(settings.body_timeout_ms / 1000) as scope:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > limit:
+                raise BodyTooLarge
+            pieces.append(piece)
+    if scope.cancelled_caught:
+        is_late = anyio.current_time() >= scope.deadline
+        limits = f"within {settings.body_timeout_ms} milliseconds" if is_late else "before too many others began to"
+        raise BodyTooSlow(f"the body did not come {limits}")
     return b"".join(pieces)
 
 

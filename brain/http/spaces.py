@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from brain.http.admission import a_model_place, expect_a_model_place
 from brain.http.auth import caller_of
+from brain.http.budgets import Budget
 from brain.http.payload import Input, accepted_type, format_of, read_input, write_result, write_value
 from brain.http.principals import parse_principal
 from brain.service.brain import Brain
@@ -34,6 +34,12 @@ def _brain(request: Request) -> Brain:
     return brain
 
 
+def _models(request: Request) -> Budget:
+    """The places of requests that lead to a model."""
+    budget: Budget = request.app.state.model_budget
+    return budget
+
+
 async def _space(request: Request) -> str:
     """The Space a route names, known to exist before a body is read."""
     space_id: str = request.path_params["space_id"]
@@ -43,7 +49,7 @@ async def _space(request: Request) -> str:
 
 async def _asked_of_a_model(request: Request, model: type[Input], of_text: OfText | None = None) -> tuple[str, Input]:
     """The Space and the input of a request that will need a place for a model, which it does not hold yet."""
-    expect_a_model_place(request)
+    _models(request).expect_a_place()
     space_id = await _space(request)
     return space_id, await read_input(request, model, of_text=of_text)
 
@@ -78,7 +84,7 @@ async def post_create_space(request: Request) -> Response:
 
 async def post_formation(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, FormationInput, _as_message)
-    with a_model_place(request):
+    with _models(request).place():
         output = await _brain(request).submit_formation(space_id, asked, caller_of(request))
     if accepted_type(request) == "text/markdown":
         return write_value(request, output, markdown=output["content"] or None)
@@ -91,7 +97,7 @@ def _as_message(text: str) -> dict[str, Any]:
 
 async def post_recall(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
-    with a_model_place(request):
+    with _models(request).place():
         output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
     if output is None:
         return Response(status_code=_CLIENT_LEFT)
@@ -100,7 +106,7 @@ async def post_recall(request: Request) -> Response:
 
 async def post_recall_structured(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
-    with a_model_place(request):
+    with _models(request).place():
         output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
     if output is None:
         return Response(status_code=_CLIENT_LEFT)
@@ -113,7 +119,7 @@ def _as_question(text: str) -> dict[str, Any]:
 
 async def post_maintenance(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, MaintenanceInput)
-    with a_model_place(request):
+    with _models(request).place():
         output = await _brain(request).start_maintenance(space_id, asked, caller_of(request))
     return write_result(request, output)
 

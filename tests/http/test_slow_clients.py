@@ -19,6 +19,8 @@ from tests.service.world import OWNER
 
 pytestmark = pytest.mark.slow
 
+SAID = {"role": "user", "name": "Ana", "content": "I live in Porto."}
+
 
 @contextlib.contextmanager
 def serving(tmp_path: Path, **settings: Any) -> Iterator[ServerProcess]:
@@ -76,8 +78,7 @@ def test_bodies_that_never_end_hold_no_models_place_and_are_given_up(tmp_path: P
         for number, line in enumerate(slow):
             line.sendall(head_of(("formation", "recall", "recall_structured", "maintenance")[number % 4], 500) + b"{")
         time.sleep(0.3)
-        message = {"role": "user", "name": "Ana", "content": "I live in Porto."}
-        accepted = httpx.post(f"{server.url}/v1/home/formation", json={"messages": [message]}, timeout=10)
+        accepted = httpx.post(f"{server.url}/v1/home/formation", json={"messages": [SAID]}, timeout=10)
         assert accepted.status_code == 200, accepted.text
         asked = httpx.post(f"{server.url}/v1/home/recall", json={"query": "Where?"}, timeout=10)
         assert asked.status_code == 200, asked.text
@@ -88,6 +89,24 @@ def test_bodies_that_never_end_hold_no_models_place_and_are_given_up(tmp_path: P
             assert (status, headers["connection"]) == (408, "close")
             assert "did not come within 3000 milliseconds" in json.loads(body)["error"]["message"]
         assert 2.5 < time.monotonic() - begun < 8
+
+
+@pytest.mark.requirement("BR-HTTP-020", "BR-HTTP-022")
+def test_bodies_that_never_end_keep_nobody_out(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, http_max_concurrency=4, body_timeout_ms=60_000) as server,
+        lines(server, 20) as slow,
+    ):
+        for line in slow:
+            line.sendall(head_of("formation", 500) + b"{")
+        for _ in range(5):
+            assert httpx.get(f"{server.url}/v1/home/info", timeout=5).status_code == 200
+            accepted = httpx.post(f"{server.url}/v1/home/formation", json={"messages": [SAID]}, timeout=5)
+            assert accepted.status_code == 200, accepted.text
+        status, _, body = parted(received(slow[0]))  # the first to come is the first to make room
+        assert status == 408
+        assert "before too many others" in json.loads(body)["error"]["message"]
+        assert server.get("/v1/home/info")["conversations"] == 5
 
 
 OPENINGS = [

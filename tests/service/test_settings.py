@@ -8,6 +8,7 @@ import pytest
 
 from brain.__main__ import main
 from brain.app import build
+from brain.http.budgets import Full
 from brain.settings import OFFLINE_MODEL, Settings, SettingsError, load_settings
 from tests.service.world import settings_for
 
@@ -140,8 +141,9 @@ def test_without_a_key_the_built_in_model_answers_and_with_one_the_named(tmp_pat
 @pytest.mark.requirement("BR-CONF-038")
 def test_a_concurrency_of_nothing_counts_as_one(tmp_path: Path) -> None:
     application = build(settings_for(tmp_path, llm_max_concurrency=0, http_max_concurrency=0))
-    with application.http.state.model_budget.place() as has_place:
-        assert has_place
+    for budget in (application.http.state.model_budget, application.http.state.request_budget):
+        with budget.place(), pytest.raises(Full), budget.place():
+            pass
 
 
 @pytest.mark.requirement("BR-CONF-002")
