@@ -151,6 +151,11 @@ _INVOLVED = (
     'FIND(?c.id, ?who) WHERE { ?c {state: ?s} FILTER(IN(?c.id, :ids)) STRUCTURAL (?c, "involves", ?who) } LIMIT 256'
 )
 
+_TOLD = (
+    "FIND(?c.id, ?e.observed_at) WHERE { ?c {state: ?s} FILTER(IN(?c.id, :ids)) "
+    'STRUCTURAL (?x, "outputs", ?c) STRUCTURAL (?x, "inputs", ?e) ?e EVIDENCE {} } LIMIT 256'
+)
+
 
 def _events(entities: Sequence[Entity], found: _Found, reading: Reading) -> tuple[KnownEvent, ...]:
     """Events the words led to, and the newest these people and things took part in; newest first."""
@@ -160,9 +165,13 @@ def _events(entities: Sequence[Entity], found: _Found, reading: Reading) -> tupl
     views |= {view["id"]: view for view in involving}
     newest = sorted(list(views.values())[:_EVENTS], key=_when, reverse=True)
     who: dict[ElementId, list[Any]] = {view["id"]: [] for view in newest}
-    for event_id, person in reading.ask(_INVOLVED, ids=list(who)) if who else ():
+    told: dict[ElementId, Timestamp] = {}
+    involved, sources = reading.ask_all([(_INVOLVED, {"ids": [*who]}), (_TOLD, {"ids": [*who]})]) if who else ((), ())
+    for event_id, person in involved:
         who[event_id].append(person)
-    return tuple(_event(view, who[view["id"]][:_INVOLVED_SHOWN]) for view in newest)
+    for event_id, observed_at in sources:
+        told[event_id] = min(observed_at, told.get(event_id, observed_at))
+    return tuple(_event(view, who[view["id"]][:_INVOLVED_SHOWN], told.get(view["id"])) for view in newest)
 
 
 def _when(view: Mapping[str, Any]) -> tuple[str, str]:
@@ -170,7 +179,7 @@ def _when(view: Mapping[str, Any]) -> tuple[str, str]:
     return str((view.get("attributes") or {}).get("started_at") or created or ""), str(view["id"])
 
 
-def _event(view: Mapping[str, Any], who: Sequence[Any]) -> KnownEvent:
+def _event(view: Mapping[str, Any], who: Sequence[Any], told: Timestamp | None) -> KnownEvent:
     attributes = view.get("attributes") or {}
     return KnownEvent(
         view["id"],
@@ -178,7 +187,7 @@ def _event(view: Mapping[str, Any], who: Sequence[Any]) -> KnownEvent:
         attributes.get("started_at"),
         attributes.get("ended_at"),
         tuple(entity_of(person).ref for person in who if isinstance(person, Mapping)),
-        (view.get("_system") or {}).get("created_at"),
+        told or (view.get("_system") or {}).get("created_at"),
     )
 
 

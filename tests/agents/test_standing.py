@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from brain.agents.dossier import entity_of, read_claims
+from brain.agents.jobs import RecallJob
 from brain.agents.reading import Reading
+from brain.agents.recollection import recall_turn
 from brain.agents.remember.dates import read_date
 from brain.agents.standing import spoken
 from brain.agents.telling import entry_lines
 from brain.agents.turns import DossierEntry, KnownClaim
 from brain.gate.gate import reader_session
-from tests.agents.space import TestSpace
+from tests.agents.space import MONDAY, TestSpace, remember, said
 from tests.agents.test_timeline import (
     ACME,
     JUNE_1,
@@ -139,3 +141,14 @@ def test_hearsay_after_a_denial_is_disputed_and_the_denial_stands_beside_it(spac
     claim = known(space)["Porto"]
     assert (claim.standing, [ref.name for ref in claim.against], claim.rests_on) == ("disputed", ["Alice"], (denial,))
     assert "denied by Alice" in prompt_line(claim)
+
+
+# --- happenings ---------------------------------------------------------------------------------------------------
+
+
+def test_a_happening_without_a_date_was_told_when_it_was_said_not_when_it_was_recorded(space: TestSpace) -> None:
+    happening = {"msg": 1, "what": "Alice met Bob", "who": ["I"]}
+    space.form([remember(events=[happening])], said("I met Bob", "Alice", at=MONDAY))
+    reading = Reading(space.engine, reader_session("agent:recall"))
+    [event] = recall_turn(RecallJob("Whom did Alice meet?"), LATER, reading).events
+    assert (event.on, event.said_at) == (None, MONDAY)
