@@ -65,7 +65,12 @@ def _one(ask: Ask, turn: RecallTurn, looked: Looked) -> Reply:
     }
     names = {entry.who.id: entry.who for entry in turn.dossier}
     called = replace(ask, subjects=tuple(names.get(ref.id, ref) for ref in ask.subjects))
-    return answers[ask.form](Answering(called, turn, looked))
+    reply = answers[ask.form](Answering(called, turn, looked))
+    if not (called.several and reply.found):
+        return reply
+    words = WORDING[ask.language]
+    lead = words.which_meant.format(who=listed([ref.name for ref in called.several], words)) + words.stop
+    return replace(reply, text=lead + reply.text, uncertainty=max(0.5, reply.uncertainty))
 
 
 def _for_each(asks: tuple[Ask, ...], turn: RecallTurn, looked: Looked) -> Reply:

@@ -20,11 +20,15 @@ Form = Literal["value", "reverse", "profile", "events", "commitments", "rules", 
 
 KINSHIP = words("sibling_of parent_of partner_of relative_of friend_of knows client_of reports_to has_pet")
 SYMMETRIC = words("partner_of sibling_of friend_of relative_of knows")
+_GENERAL = words(
+    "sibling siblings child children kid kids parent parents relative relatives 孩子 小孩 父母 兄弟姐妹 亲戚 家人"
+)
 BY_THING = words("has_code kept_in")
 """Relations of things without a proper name, found by the words that describe them."""
 
 _BEATS: dict[str, frozenset[str]] = {
     "works_on": words("works_for"),
+    "works_for": words("lives_in"),
     "comes_from": words("lives_in located_in"),
     "prefers": words("likes dislikes uses"),
     "dislikes": words("likes"),
@@ -50,7 +54,7 @@ _BEATS: dict[str, frozenset[str]] = {
     "drives": words("owns"),
     "interested_in": words("likes"),
     "has_account": words("uses also_known_as"),
-    "studies_at": words("works_for"),
+    "studies_at": words("works_for lives_in"),
     "breed": words("has_pet species"),
     "species": words("has_pet"),
     "age": words("birthday"),
@@ -83,6 +87,8 @@ class Ask:
     content     its words that carry meaning, folded; names of its subjects and question words left out
     left        those of them that no name, relation or kind in it accounts for: what narrows the question further
     kinds       Concept Types, or species, the answer is limited to
+    is_narrower whether its word for a relative says more than the relation holds: a son, where children are held
+    several     relatives of whom one is meant, when it is not on record which
     creditors   to whom something is owed or promised
     name        a name in it that several people have; `others` is the question read of each of the others
     """
@@ -108,6 +114,8 @@ class Ask:
     content: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    is_narrower: bool = False
+    several: tuple[Ref, ...] = ()
     creditors: tuple[Ref, ...] = ()
     name: str = ""
     others: tuple[Ask, ...] = ()
@@ -148,6 +156,11 @@ def _as_held(name: str) -> tuple[str, ...]:
 
 _SAID: dict[str, Callable[[str], tuple[str, ...]]] = {"speaks": language_names, "follows_diet": diet_names}
 """Values that are held as a tag and called by names."""
+
+
+def is_narrower(noun: str, relation: Relation) -> bool:
+    """Whether a word for a relative says more than the relation does."""
+    return relation.predicate in ("sibling_of", "parent_of", "relative_of") and noun not in _GENERAL
 
 
 class Analysis(ABC):
@@ -263,6 +276,13 @@ class Analysis(ABC):
             return ()
         names = ("works_for", "member_of", "works_on")
         return (*(ref for name in names for ref in self.related(asker, name, by_value=False)), asker)
+
+    def bare(self) -> Ref | None:
+        """What the question names, when it is nothing but a name."""
+        named = [mention for mention in self.mentions if mention.ref.id]
+        if len(named) == 1 and not self.folded[: named[0].at].strip() and not self.folded[named[0].end :].strip():
+            return named[0].ref
+        return None
 
     def described(self, content: frozenset[str]) -> list[Ref]:
         """Things with a code or a place where they are kept, by the words that describe them."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brain.agents.builtin.chinese.subjects import link_of
 from brain.agents.builtin.lexicon.people import CHINESE_PETS
 from brain.agents.builtin.lexicon.things import CHINESE_FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form
+from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower
 from brain.agents.builtin.recall.chinese_forms import (
     CHECK,
     COMMITMENTS,
@@ -51,6 +53,9 @@ class Chinese(Analysis):
 
     def ask(self) -> Ask:
         """The question, taken apart."""
+        named = self.bare()
+        if named is not None:
+            return self._made("profile", (named,), "", [])
         if "为什么" in self.text or "为何" in self.text:
             return self._made("value", (), "", [])
         wanted = self.relations()
@@ -74,8 +79,9 @@ class Chinese(Analysis):
             if others:
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 unknown = "" if relatives else f"{owner.name}的{noun}"
-                return self._made("value", tuple(relatives), unknown, others)
-            return self._made("value", (owner,), "", [relation])
+                asked = self._made("value", tuple(relatives), unknown, others)
+                return replace(asked, several=tuple(relatives) if len(relatives) > 1 else ())
+            return replace(self._made("value", (owner,), "", [relation]), is_narrower=is_narrower(noun, relation))
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from brain.agents.builtin.english.nouns import name_at
@@ -9,7 +10,7 @@ from brain.agents.builtin.english.owned import link_of
 from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Analysis, Ask, Form
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Analysis, Ask, Form, is_narrower
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
     CHECK,
@@ -60,13 +61,16 @@ class English(Analysis):
         """The question, taken apart."""
         if SOURCES.search(self.spoken):
             return self._made("sources", (), "", self.relations(), tuple(mention.ref for mention in self.mentions))
+        named = self.bare()
+        if named is not None:
+            return self._made("profile", (named,), "", [])
+        if PROFILE.match(self.spoken):
+            return self._profile()
         if self.lows[:1] in (["why"], ["should"]) or ADVICE.search(self.spoken):
             return self._made("value", (), "", [])
         saying = SAYINGS.search(self.spoken)
         if saying is not None:
             return self._saying(saying)
-        if PROFILE.match(self.spoken):
-            return self._profile()
         wanted = self._of_question_word(self.relations())
         kin = self._kin()
         reverse = self._reversed()
@@ -75,15 +79,17 @@ class English(Analysis):
         if kin is not None:
             owner, noun, relation = kin
             others = [other for other in wanted if other.predicate not in (relation.predicate, "also_known_as")]
-            others = [other for other in others if other.predicate not in KINSHIP]
+            others = [other for other in others if other.predicate not in KINSHIP and not self._is_had(noun)]
             if others and owner is not None:
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 if not relatives:
                     return self._made("value", (), f"{owner.name}'s {noun}", others)
-                return self._made("value", tuple(relatives), "", others)
+                asked = self._made("value", tuple(relatives), "", others)
+                is_one = len(relatives) > 1 and noun in RELATIVES and not noun.endswith("s")
+                return replace(asked, several=tuple(relatives) if is_one else ())
             if owner is None:
                 return self._made("value", (), "you", [relation])
-            return self._made("value", (owner,), "", [relation])
+            return replace(self._made("value", (owner,), "", [relation]), is_narrower=is_narrower(noun, relation))
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
@@ -258,6 +264,12 @@ class English(Analysis):
                 if relation is not None:
                     return (owner if isinstance(owner, Ref) else None), noun, relation
         return None
+
+    def _is_had(self, noun: str) -> bool:
+        """Whether the question is whether there is such a relative: `does Ana have a sister`."""
+        first = noun.split(" ")[0]
+        before = self.lows[max(0, self.lows.index(first) - 3) : self.lows.index(first)] if first in self.lows else []
+        return bool({"have", "has", "had", "got"} & set(before))
 
     def _kin_relation(self, noun: str) -> Relation | None:
         if noun in PETS:

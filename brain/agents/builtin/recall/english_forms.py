@@ -98,7 +98,7 @@ HARMLESS = words(
     ended ends finish finished retire retired resign resigned move moved moving take takes took become became make made
     come came become hi hello hey ok okay well more most very too only currently won't don't ignore rules follow
     have having work works worked working whole list there's favourite favorite whats like likes am were nice good
-    man woman guy team project company city town country
+    man woman guy team project company
     """
 )
 """Words that narrow a question no further than its relation and names do."""

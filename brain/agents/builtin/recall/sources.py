@@ -82,6 +82,7 @@ def sayings_reply(a: Answering) -> Reply:
         for claim in unique.values()
         if claim.by is not None
         and claim.by.id == speaker.id
+        and claim.standing != "withdrawn"
         and (not about or {claim.subject.id or claim.subject.name, claim.object.id or claim.object.name} & about)
         and (about or not wanted or claim.predicate in wanted)
     ]

@@ -155,12 +155,13 @@ class Teller:
         return any(word.name == relation.predicate and word.values != "many" for word in self.vocabulary.predicates)
 
     def by_standing(self, claim: KnownClaim, telling: Telling) -> list[Told]:
-        """One claim, told as it stands."""
+        """One claim, told as it stands; what was taken back is not told."""
         tells: dict[str, Callable[[], list[Told]]] = {
             "disputed": lambda: self.disputed([claim], telling),
             "hearsay": lambda: [self.hearsay(claim, telling)],
             "denied": lambda: [self.denied(claim, telling)],
             "was": lambda: [self.one(claim, telling, past=True)],
+            "withdrawn": list,
         }
         return tells.get(claim.standing, lambda: [self.one(claim, telling)])()
 

@@ -25,6 +25,7 @@ _VALUE_WORDS = frozenset(
     ("diabetes", "diabetic", "asthma", "vegan", "vegetarian", "pescatarian", "halal", "kosher", "keto", "gluten")
 )
 """Words that ask for a relation and name its value in one."""
+_PLACE_WORDS = "city town country village place 城市 国家 地方"
 _DAY = len("1990-03-04")
 _STANDINGS = ("accepted", "disputed", "planned", "hearsay", "was", "denied")
 
@@ -82,7 +83,8 @@ def _narrowed(held: Sequence[Held], ask: Ask) -> list[Held]:
 
 
 def _speaks_of(claim: KnownClaim, ask: Ask) -> bool:
-    said = fold(f"{claim.subject.name} {claim.object.name} {claim.object.type or ''}")
+    kinds = _PLACE_WORDS if claim.object.type == "Place" else ""
+    said = fold(f"{claim.subject.name} {claim.object.name} {claim.object.type or ''} {kinds}")
     if ask.language == "zh":
         return all(word in said for word in ask.left)
     stems = {stem(word) for word in (*words(said), *claim.predicate.split("_"))}
@@ -223,7 +225,7 @@ def _check(a: Answering, held: Sequence[Held]) -> Reply:
         past = a.tell.past([best])
         return a.reply([past[0].within(a.words.not_now), *past[1:]], 0.3)
     told = told_reply(a, held)
-    is_so = told.found and best is not None and bool(best.accepted)
+    is_so = told.found and not ask.is_narrower and best is not None and bool(best.accepted)
     return replace(told, text=a.words.yes.format(what=told.text)) if is_so else told
 
 

@@ -67,6 +67,7 @@ class Wording:
     rules: str
     not_shown: str
     gap: str
+    which_meant: str
     differs: str
     age_now: str
     last_or: str
@@ -136,6 +137,7 @@ WORDING: dict[Language, Wording] = {
         rules="Standing rules: {what}",
         not_shown="Memory holds more than was looked at",
         gap=" ",
+        which_meant="Several are on record, {who}; which of them is meant is not",
         differs="{who} said on {date} that {what}",
         age_now="{who} is {years} years old on {date}; {what}",
         last_or=" or ",
@@ -203,6 +205,7 @@ WORDING: dict[Language, Wording] = {
         rules="长期规则：{what}",
         not_shown="记忆里还有未查看的内容",
         gap="",
+        which_meant="记录里有{who}，没有说明是哪一位",
         differs="{who}在{date}说，{what}",
         age_now="{who}在{date}是{years}岁；{what}",
         last_or="或",
