@@ -40,11 +40,11 @@ _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4,
 _NUMBER = r"([0-9]{1,4}|[零〇一二两三四五六七八九十百]{1,6})"
 _FIGURES = r"(\b[0-9]{1,4}|[零〇一二三四五六七八九十百]{1,6})"
 """Whole figures, so that the end of a number never passes for a month, a day or an hour of its own."""
-_YEAR = r"(\b[12][0-9]{3}|[一二][零〇一二三四五六七八九]{3})年"
-_ANY_YEAR = r"(\b[0-9]{2}|\b[0-9]{4}|[零〇一二三四五六七八九]{4})年"
+_YEAR = r"(\b[12][0-9]{3}|[一二][零〇一二三四五六七八九]{3}) ?年"
+_ANY_YEAR = r"(\b[0-9]{2}|\b[0-9]{4}|[零〇一二三四五六七八九]{4}) ?年 ?"
 """The year of a date with its month, which needs no care to tell it from a count."""
-_MONTH = rf"{_FIGURES}月(?:份)?"
-_DAY = rf"{_FIGURES}[日号號]"
+_MONTH = rf"{_FIGURES} ?月(?:份)?"
+_DAY = rf"{_FIGURES} ?[日号號]"
 _WEEKDAY = r"(?:周|星期|礼拜|週|禮拜)([一二三四五六日天])"
 _PART = pattern(r"^的?(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|夜里|晚间)")
 _UNITS = {
@@ -219,7 +219,7 @@ _RELATIVE_YEAR = r"(大前年|前年|去年|今年|明年|后年)"
 
 _RULES: tuple[Rule, ...] = (
     (pattern(r"\b([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})\b"), _dashed),
-    (pattern(rf"(?:{_ANY_YEAR}|{_RELATIVE_YEAR}的?)?{_MONTH}{_DAY}"), _full_date),
+    (pattern(rf"(?:{_ANY_YEAR}|{_RELATIVE_YEAR}的?)?{_MONTH}[的 ]?{_DAY}"), _full_date),
     (pattern(rf"(?:{_ANY_YEAR}|{_RELATIVE_YEAR}的?){_MONTH}(?:初|底|中旬|上旬|下旬)?"), _year_month),
     (pattern(rf"{_MONTH}(?:初|底|中旬|上旬|下旬)?"), _month_alone),
     (pattern(rf"{_YEAR}(?:初|底)?"), _said_year),

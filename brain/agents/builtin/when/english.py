@@ -33,7 +33,7 @@ _ROLES: dict[str, Role] = {
     "after": "after",
 }
 _INSIDE = pattern(r"^(?:to|until|till|through|and) ")
-_JOINS_CLOCK = pattern(r"^,? ?(?:at |on |around |by )?$")
+_JOINS_CLOCK = pattern(r"^,? ?(?:at |on |around |by )?(?:the )?$")
 
 
 def times_in(text: str, at: datetime) -> list[Spot]:

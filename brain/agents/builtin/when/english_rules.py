@@ -40,6 +40,7 @@ from brain.agents.builtin.when.english_words import (
     MONTH_NAME,
     NEAR,
     NUMBER,
+    OF,
     ORDINAL,
     PART,
     SEASON,
@@ -82,6 +83,13 @@ def _slashed(match: Any, at: datetime) -> Reading:  # noqa: ARG001 - every rule 
     return fixed(on_day(day_first or month_first))
 
 
+def _dashed(match: Any, at: datetime) -> Reading | None:
+    """`13-03-2024`, as with slashes; what can be no day and month is a code."""
+    first, second = int(match[1]), int(match[2])
+    is_plausible = 0 < min(first, second) < 13 and max(first, second) < 32
+    return _slashed(match, at) if is_plausible else None
+
+
 def _year_month(match: Any, at: datetime) -> Reading:  # noqa: ARG001
     """`2024-03`, and the span of years `2019-21`."""
     year, number = int(match[2]), int(match[3])
@@ -92,7 +100,8 @@ def _year_month(match: Any, at: datetime) -> Reading:  # noqa: ARG001
 
 def _day_month(number: str, month: str, year: str | None, at: datetime) -> Reading:
     if year:
-        return fixed(on_day(real_date(int(year), month_of(month), int(number))))
+        full = int(year) if len(year) == 4 else at.year // 100 * 100 + int(year[1:])
+        return fixed(on_day(real_date(full, month_of(month), int(number))))
     return month_day_reading(month_of(month), int(number), at)
 
 
@@ -120,14 +129,15 @@ def _near_day(match: Any, at: datetime) -> Reading:
     return _day_of_near_month(number or number_too, meant)
 
 
-_DAY_FOLLOWS = pattern(r"^ (?:the )?\d{1,2}(?:st|nd|rd|th)?\b")
+_DAY_FOLLOWS = pattern(r"^(?: (?:the )?|[-/.])\d{1,2}(?:st|nd|rd|th)?\b")
+_DATE_FOLLOWS = pattern(rf"^(?:[-/.]\d|,? {MONTH} \d)")
 
 
 def _part_of(match: Any, at: datetime) -> Reading | None:
     part, month, year_of_month, year, which, unit = match.groups()
+    if (_DATE_FOLLOWS if year else _DAY_FOLLOWS).match(match.string[match.end() :]) and not year_of_month:
+        return None  # mid June 31
     if month:
-        if not year_of_month and _DAY_FOLLOWS.match(match.string[match.end() :]):
-            return None  # mid June 31
         return _part_of_month(part.lower(), month, year_of_month, at)
     if year:
         return fixed(When(f"{year}-12-31") if part.lower() == "end" else When(year))
@@ -270,17 +280,19 @@ RULES: tuple[Rule, ...] = (
         ),
         _iso,
     ),
-    (pattern(r"\b(\d{4})/(\d{1,2})/(\d{1,2})(?:[t ](\d{2}):(\d{2}))?(z)?\b"), _iso),
+    (pattern(r"\b(\d{4})[/.](\d{1,2})[/.](\d{1,2})(?:[t ](\d{2}):(\d{2}))?(z)?\b"), _iso),
     (pattern(r"\b(\d{1,2})[./](\d{1,2})[./](\d{4}|\d{2})\b"), _slashed),
+    (pattern(r"\b(\d{1,2})-(\d{1,2})-((?:19|20)\d{2})\b"), _dashed),
+    (pattern(rf"\b(\d{{4}}),? {MONTH} {NUMBER}\b"), lambda m, at: _day_month(m[3], m[2], m[1], at)),
     (
         pattern(r"\b(?P<core>((?:19|20)\d{2})-(\d{2}))(?:[^-\d]|$)"),
         _year_month,
     ),
     (
-        pattern(rf"\b(?:the )?{NUMBER}(?: of)? {MONTH}{ANY_YEAR}?\b"),
+        pattern(rf"\b(?:the )?{NUMBER}{OF}{MONTH}{ANY_YEAR}?\b"),
         lambda m, at: _day_month(m[1], m[2], m[3], at),
     ),
-    (pattern(rf"\b{MONTH} (?:the )?{NUMBER}{ANY_YEAR}?\b"), lambda m, at: _day_month(m[2], m[1], m[3], at)),
+    (pattern(rf"\b{MONTH}(?: (?:the )?|[-/]){NUMBER}{ANY_YEAR}?\b"), lambda m, at: _day_month(m[2], m[1], m[3], at)),
     (
         pattern(rf"\b(?:the )?{ORDINAL} of {MONTH}{ANY_YEAR}?\b"),
         lambda m, at: _day_month(ordinal_of(m[1]), m[2], m[3], at),

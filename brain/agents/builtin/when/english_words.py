@@ -60,8 +60,10 @@ COUNT = (
 )
 UNIT = r"(minute|hour|day|week|month|quarter|year|decade)s?"
 YEAR = r"((?:19|20)\d{2})"
-ANY_YEAR = r"(?:,? (?:of |in )?(\d{4}))"
+ANY_YEAR = r"(?:(?:,? (?:of |in )?|[-/])(\d{4}|['’]\d{2}))"
 """The year of a whole date, which needs no care to tell it from a count."""
+OF = r"(?: of | ?[-/.] ?| )"
+"""What stands between a day and its month."""
 SEASON = r"(spring|summer|autumn|fall|winter)"
 PART = r"(?: (?:early )?(?:morning|afternoon|evening|night)| noon)?"
 NUMBER = r"(\d{1,2})(?:st|nd|rd|th)?"
