@@ -137,3 +137,17 @@ def test_the_past_does_not_end_the_present(space: TestSpace) -> None:
 def test_an_end_named_to_the_month_is_told_to_the_month(space: TestSpace, at: str) -> None:
     tell(space, ("Ana", at, "I work at Acme."), ("Ana", JUNE_2, "I left Acme in March."))
     assert "until 2026-03;" in ask(space, "Does Ana work at Acme?").run.content
+
+
+def test_a_new_person_may_share_a_first_name_with_a_known_one(space: TestSpace) -> None:
+    tell(space, ("Bob", JUNE_1, "Ana Ruiz likes jazz."), ("Bob", JUNE_2, "Ana Silva lives in Faro."))
+    assert ask(space, "Where does Ana Silva live?").run.content.startswith("Ana Silva lives in Faro")
+    assert "Faro" not in ask(space, "What does Ana Ruiz like?").run.content
+
+
+def test_a_first_name_of_two_people_is_nobodys_unless_one_takes_part(space: TestSpace) -> None:
+    tell(space, ("Ana Ruiz", JUNE_1, "I like jazz."), ("Ana Silva", JUNE_1, "I like tea."))
+    tell(space, ("Bob", JUNE_2, "Ana lives in Faro."))
+    assert space.rows('FIND(?o.name) WHERE { ?p (?s, "lives_in", ?o) }') == []
+    space.form(MODEL, said("Hello.", "Ana Silva", at=JUNE_2), said("Ana lives in Faro.", "Bob", at=JUNE_2))
+    assert space.rows('FIND(?s.name) WHERE { ?p (?s, "lives_in", ?o) }') == ["Ana Silva"]

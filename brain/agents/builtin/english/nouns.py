@@ -133,7 +133,9 @@ def noun_at(tokens: Sequence[Token], at: int, cast: Cast, *, objects: bool = Fal
         return _owned(tokens, at + 1, owner, cast)
     if low == "the":
         return _described(tokens, at, cast)
-    named = _known_name(tokens, at, cast) or name_at(tokens, at, first=at == 0)
+    known, spelled = _known_name(tokens, at, cast), name_at(tokens, at, first=at == 0)
+    # Ana Silva is not the Ana who is known: a person's name goes as far as it is spelled.
+    named = spelled if known and spelled and spelled[1] > known[1] and cast.is_person(known[0]) else known or spelled
     if named is None:
         return None
     name, end = named
