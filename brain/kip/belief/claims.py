@@ -36,12 +36,14 @@ def read_claim(
     provenance: Provenance,
     dependency: Dependency | None,
 ) -> Claim:
-    """One claim about the value `label` stands for; a claim whose Evidence was all corrected is excluded here."""
+    """One claim about the value `label` stands for; one whose Evidence was all corrected or put in quarantine is
+    excluded here."""
     body = assertion.body
     evidence = cited(body)
-    standing = [item for item in evidence if not provenance.is_corrected(item)]
+    standing = [item for item in evidence if not provenance.is_out(item)]
     if excluded is None and evidence and not standing:
-        excluded = "evidence_corrected"
+        corrected = all(map(provenance.is_corrected, evidence))
+        excluded = "evidence_corrected" if corrected else "evidence_quarantined"
     is_inferred = body["mode"] == "inferred"
     actor = identity.resolve(body["asserted_by"]["id"])
     starts = standing + (provenance.producers.get(assertion.id, []) if is_inferred else [])

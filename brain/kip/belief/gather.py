@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 from brain import errors
 from brain.ids import lineage_of
 from brain.kip.belief.claims import cited, exclusion, read_claim, time_of
-from brain.kip.belief.dependency import dependencies
+from brain.kip.belief.dependency import dependencies, is_quarantined
 from brain.kip.belief.identity import Identity
 from brain.kip.belief.model import Candidate, Claim, Dependency, Slot, by_partition
 from brain.kip.belief.request import BeliefRequest
 from brain.kip.belief.roots import Provenance
 from brain.kip.belief.succession import effective_times
 from brain.kip.context import Run
+from brain.kip.governance.plane import CONTROL
 from brain.kip.schema import PredicateType
 from brain.store.base import Element, ElementId, Json, TupleScan, element_number
 
@@ -89,7 +90,7 @@ class Gatherer:
                 lineage = self.run.environment.canonical_lineage("predicate", lineage_of(body["predicate_ref"]))
                 key = (self.identity.resolve(body["subject"]["id"]), lineage)
                 label = self.identity.label(body["object"])
-                if key in plans and plans[key].reads(label):
+                if key in plans and plans[key].reads(label) and not is_quarantined(body):
                     stored[key].setdefault(label, []).append(proposition)
         return stored
 
@@ -139,7 +140,7 @@ class Gatherer:
         weighed = [a for a in assertions if excluded[a.id] is None]
         inferred = [a.id for a in weighed if a.body["mode"] == "inferred"] if check_derivations else []
         provenance, size = Provenance.read(
-            self.run.snapshot, (evidence for a in weighed for evidence in cited(a.body)), inferred
+            self.run.snapshot, (evidence for a in weighed for evidence in cited(a.body)), inferred, self._quarantined()
         )
         self._spend(size)
         checked = self._dependencies(inferred)
@@ -150,6 +151,12 @@ class Gatherer:
                 read_claim(a, labels[about], self.identity, excluded[a.id], provenance, checked.get(a.id))
             )
         return claims
+
+    def _quarantined(self) -> frozenset[ElementId]:
+        """What was in quarantine as of the snapshot."""
+        if self.run.plane is None:
+            return frozenset()
+        return frozenset((self.run.snapshot.control(CONTROL) or {}).get("quarantined", ()))
 
     # --- derivations ------------------------------------------------------------------------------------------------
 

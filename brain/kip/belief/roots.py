@@ -29,21 +29,27 @@ class Provenance:
 
     upstream    element to the references it holds
     producers   Assertion or Evidence to the Activities that have it among their outputs
+    quarantined elements that nothing may rest on (§31.6)
     """
 
     upstream: dict[ElementId, list[Edge]] = field(default_factory=dict)
     producers: dict[ElementId, list[ElementId]] = field(default_factory=dict)
+    quarantined: frozenset[ElementId] = frozenset()
 
     @classmethod
     def read(
-        cls, snapshot: Snapshot, evidence: Iterable[ElementId], derived: Iterable[ElementId]
+        cls,
+        snapshot: Snapshot,
+        evidence: Iterable[ElementId],
+        derived: Iterable[ElementId],
+        quarantined: frozenset[ElementId] = frozenset(),
     ) -> tuple[Provenance, int]:
         """Follow Evidence and derived Assertions, by way of their producing Activities too, to the end; two store calls
         per level.
 
         Returns the graph and how many references it holds.
         """
-        graph = cls()
+        graph = cls(quarantined=quarantined)
         frontier, size = set(evidence), 0
         unproduced = frontier | set(derived)
         while frontier or unproduced:
@@ -74,6 +80,10 @@ class Provenance:
         """Whether another record took this Evidence's place (§22.4)."""
         return any(edge.field == "corrected_by" for edge in self.upstream.get(evidence, ()))
 
+    def is_out(self, evidence: ElementId) -> bool:
+        """Whether nothing rests on this Evidence any more."""
+        return evidence in self.quarantined or self.is_corrected(evidence)
+
     def is_derived(self, evidence: ElementId) -> bool:
         """Whether this Evidence was made from other Evidence, claims or Activity inputs."""
         made_by = (*self._targets(evidence, "generated_by"), *self._makers(evidence))
@@ -87,7 +97,7 @@ class Provenance:
         seen = set(pending)
         while pending:
             node = pending.pop()
-            if self.is_corrected(node):
+            if self.is_out(node):
                 continue
             firm.update(identity.resolve(source) for source in self._targets(node, "source") if source[0] == "C")
             speakers = {identity.resolve(actor) for actor in self._targets(node, "asserted_by")}

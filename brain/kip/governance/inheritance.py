@@ -1,7 +1,6 @@
 """What a write's elements take over from those they are made of, and whether the caller may make them (KIP 2.0 §31.2).
 
-What is derived is at least as restricted as what it is derived from. An element that changed what its authority class
-was given for is descriptive again.
+What is derived is at least as restricted as what it is derived from.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from brain.kip import govern
 from brain.kip.governance.plane import Plane
-from brain.store.base import Document, Element, ElementId, Kind
+from brain.store.base import Element, ElementId, Kind
 
 if TYPE_CHECKING:
     from brain.kip.write.work import Draft, Workspace
 
 
 def settle(work: Workspace) -> None:
-    """Label what the statement makes, take back what no longer holds, and judge each new element by itself.
+    """Label what the statement makes, and judge each new element by itself.
 
     raises  NotAuthorized for an element the caller may not create
     """
@@ -27,10 +26,6 @@ def settle(work: Workspace) -> None:
         return
     if plane.policy.labels:
         _label(work, plane)
-    for draft in list(work.drafts.values()):
-        if draft.before is not None and not _still_bound(draft.body):
-            del draft.body["governance"]["authority_binding"]
-            draft.body["governance"]["authority_class"] = "descriptive"
     if work.run.session.authority is not None:
         for draft in work.drafts.values():
             if draft.before is None:
@@ -110,9 +105,3 @@ def _label_of(work: Workspace, element_id: ElementId) -> str | None:
         body = found.body
     label: str | None = (body.get("governance") or {}).get("classification")
     return label
-
-
-def _still_bound(body: Document) -> bool:
-    """Whether an element still is what its authority class was given for."""
-    bound = (body.get("governance") or {}).get("authority_binding")
-    return bound is None or (body.get("attributes") or {}).get("behavior_digest") == bound["behavior_digest"]
