@@ -152,6 +152,15 @@ def test_a_past_that_was_told_first_makes_room_for_what_comes_in_later(space: Te
     assert now(space) == ["Lisbon"]
 
 
+def test_a_past_told_twice_makes_room_as_well_and_its_date_counts(space: TestSpace) -> None:
+    left = {"predicate": "lives_in", "object": "Lisbon", "change": "ended"}
+    told(space, (JUNE_2, left), (JUNE_3, {**left, "until": "2020-03"}), (JUNE_1, PORTO))
+    assert now(space) == ["Porto"]
+    assert [
+        claim["valid_time"]["until"]["latest"][:7] for claim in assertions(space) if claim["asserted_at"] == JUNE_3
+    ] == ["2020-03"]
+
+
 # --- what was said more than once ----------------------------------------------------------------------------------
 
 

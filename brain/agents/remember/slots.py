@@ -85,7 +85,8 @@ def ended(
     """
     now = claim.message.observed_at
     stopped = claim.message.begun(until) if until else None
-    if any(is_value(known, claim.object) for known in mine) or any(_holds(piece, claim) for piece in earlier):
+    open_ones = (known for known in mine if known.valid_time.get("until") is None)
+    if any(is_value(known, claim.object) for known in open_ones) or any(_holds(piece, claim) for piece in earlier):
         return replace(claim, stance="reject", valid={"from": stopped.point} if stopped else None)
     end = stopped or Span(now, now)
     begun = claim.message.begun(since).point if since else {"latest": just_before(end.latest)}
@@ -97,6 +98,7 @@ def _holds(piece: ClaimPiece, claim: Assert) -> bool:
     return (
         isinstance(piece, Assert)
         and piece.stance == "support"
+        and "until" not in (piece.valid or {})
         and (piece.subject.identity, piece.word.name, piece.by.identity, piece.value_key)
         == (claim.subject.identity, claim.word.name, claim.by.identity, claim.value_key)
         and piece.message.observed_at <= claim.message.observed_at

@@ -229,7 +229,13 @@ def _in_order(
     if past.names_start:
         return None
     # What is over does not end what holds: it was before it. What held still earlier may have been before or after.
-    others = (claim for claim in line if claim.is_open and claim.disagrees(past, word))
+    others = (
+        claim
+        for claim in line
+        if claim.is_open
+        and claim.disagrees(past, word)
+        and (claim.value == past.value) == (present.value == past.value)
+    )
     return (past, present) if present.key == max(claim.key for claim in others) else None
 
 
