@@ -5,6 +5,7 @@ A handler decodes, asks the service, encodes. Refusals travel as exceptions to `
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -24,6 +25,9 @@ from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, Mai
 
 T = TypeVar("T")
 OfText = Callable[[str], Any]
+
+_WATCHED_AFTER_S = 0.02
+"""How long a client waits before it is looked whether it still does."""
 
 _CLIENT_LEFT = 499
 """Stands in no answer that anybody reads: the client is gone."""
@@ -56,24 +60,23 @@ async def _asked_of_a_model(request: Request, model: type[Input], of_text: OfTex
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
     """What the work comes to, or None: it is cancelled when the client leaves, and its places are free again."""
-    result: T | None = None
-    failure: Exception | None = None
+    loop, watching = asyncio.get_running_loop(), list[asyncio.Task[None]]()
+    with anyio.CancelScope() as scope:
 
-    async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        group.cancel_scope.cancel()
+        async def watch() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            scope.cancel()
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(watch)
+        # Most work is done before watching for its client would be worth a task of its own.
+        begins = loop.call_later(_WATCHED_AFTER_S, lambda: watching.append(loop.create_task(watch())))
         try:
-            result = await work
-        except Exception as error:  # noqa: BLE001 - raised again below, not wrapped into a group
-            failure = error
-        group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-    return result
+            return await work
+        finally:
+            begins.cancel()
+            for task in watching:
+                task.cancel()
+    return None
 
 
 async def post_create_space(request: Request) -> Response:

@@ -316,6 +316,9 @@ class Operator:
     def failed(self, prepared: Prepared, error: Exception) -> Done:
         """The result of an operation that was refused or broke off."""
         fault = error if isinstance(error, errors.KipError) else self.engine.report(error)
+        if isinstance(fault, errors.ExecutionTimeout) and prepared.language != "KML":
+            # Wherever the time ran out: a read has changed nothing.
+            fault = errors.ExecutionTimeout(fault.message, retry=errors.Retry.SAFE_SAME_REQUEST)
         return named(Done(respond.failed(fault), OperationTrace(prepared.statement)), prepared)
 
     # --- inside -------------------------------------------------------------------------------------------------------
