@@ -14,6 +14,7 @@ from brain.agents.builtin.facts import Fact, Owed, Reading, Redate, Statement
 from brain.agents.builtin.hearsay import passed_on
 from brain.agents.builtin.orders import is_order, is_transcript
 from brain.agents.builtin.redate import redated, with_year
+from brain.agents.builtin.sarcasm import TASTES, is_sarcastic
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import READ_LIMIT, Sentence, clean, sentences, spoken_lines
 from brain.agents.builtin.when import moment_of
@@ -67,6 +68,7 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
     }
     found: list[Statement] = []
     before = 0
+    sarcastic = is_sarcastic(line.text)
     for count, sentence in enumerate(_sentences(line.text)):
         if count >= MAX_SENTENCES:
             reading.cut.append(number)
@@ -87,6 +89,8 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
                 continue
             if isinstance(item, Fact):
                 item = with_year(passed_on(item, moment), [*reading.statements, *found], dossier)
+            if sarcastic and isinstance(item, Fact) and item.relation in TASTES:
+                continue
             if _holds_secret(item):
                 reading.secrets.append(number)
             else:

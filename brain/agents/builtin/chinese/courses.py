@@ -18,6 +18,10 @@ _NEW = ("现在", "如今", "最近", "刚", "终于", "后来")
 _BEFORE = pattern(r"^(?:以前|曾经?|过去|之前|从前|原来|原先|小时候)")
 _NO_LONGER = pattern(r"^(?:不再|早就不|早已不)")
 _NOT = pattern(r"^(?:从来没有|从来没|从来不|从没有?|从不|并没有|并不|没有|没|不)")
+_ONCE = pattern(
+    r"(?P<verb>做|当|担任|任|住|待|工作|上班|用|学|读)过(?:(?:[一二两三四五六七八九十几0-9]+|半)(?:个半)?多?(?:年|个月|天|周|个星期)多?的?)?"
+)
+"""What was done at some time, for so long: over, unless it is denied."""
 _INSIDE = pattern(
     r"^(?P<head>(?:对|跟|和|与|在|为).{1,16}?)(?P<not>从来没有|从来没|从来不|从不|并没有|并不|没有|没|不|毫不|一点都不|一点也不)"
     r"(?P<rest>(?:严重)?过敏|感兴趣|有兴趣|结婚|工作|上班|任职|住|生活|居住)$"
@@ -57,6 +61,8 @@ def mood_of(rest: str) -> Mood:
     if tail:
         text = text[: tail.start()]
     text, now, over = _without_adverbs(text, now, over)
+    if (match := _ONCE.search(text)) and not _NOT.match(text):
+        over, text = True, text[: match.end(1)] + text[match.end() :]
     if text.endswith("过") and over:
         text = text.removesuffix("过")
     whole = text

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.chinese.courses import mood_of
+from brain.agents.builtin.chinese.slots import ends_in_verb, is_chinese_name
 from brain.agents.builtin.facts import Owed, Statement, Thing, Took
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import pattern
@@ -13,7 +14,7 @@ from brain.agents.builtin.when import Spot
 
 _DEED = pattern(
     r"(?:(?:和|跟|与|给|为|把|从|带|在).{1,10}?)?(?:一起)?(?:买|卖|去|见|参加|完成|收到|提交|签|发布|拜访|看望|修好|换|取消|预订|订|毕业|搬|获得|赢|输|丢|租|举办|面试|体检|手术|出差|旅行|旅游|"
-    r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养|离开|离职|退休|辞去|入职|升职|晋升|录用|丢|修|搬家)[^不没]*"
+    r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养|离开|离职|退休|辞去|入职|升职|晋升|录用|丢|修|搬家|分手|吵架|订婚|离婚)[^不没]*"
 )
 _DONE = pattern(r"了|过|完$")
 _APPOINTMENT = pattern(
@@ -69,7 +70,9 @@ def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, 
 def _promised_to(text: str, cast: Cast) -> tuple[Thing | None, str]:
     """`答应王芳…`: to whom, when the promise begins with a known name."""
     for length in (4, 3, 2):
-        if cast.is_person(text[:length]) and len(text) > length:
+        name = text[:length]
+        shaped = length < 4 and is_chinese_name(name) and not ends_in_verb(text, length)
+        if (cast.is_person(name) or shaped) and len(text) > length:
             return cast.person(text[:length]), text[length:]
     return None, text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.facts import Fact, Statement, Thing, Took
@@ -17,6 +18,7 @@ _ARRANGED = pattern(
     r"(?P<verb>定[在于]?|安排在?|改[到在成]?|推迟[到至]?|延期?[到至]?|提前[到至]?|将于|就在|会在|在|是|于|)"
     r"(?:举行|召开|开始|进行|开)?$"
 )
+_NO_NOUN = pattern(r"^[我他她不]|[了过做去]|参加|举行")
 _MOVED = ("改", "推迟", "延期", "延", "提前")
 _RECURS = pattern(r"每(?:天|日|周|星期|个?月|年|个?工作日|逢|晚|早|隔)")
 _OURS = pattern(
@@ -30,7 +32,7 @@ _TOOLS = pattern(
 _SPLIT = pattern(r"[A-Za-z0-9+#.]+")
 _STATES = pattern(
     r"^(?:(?:还|已经|一直|目前|现在)*(?:没有?|未)(?:结过?婚|孩子|对象|兄弟姐妹|姐妹|兄弟|男朋友|女朋友|养宠物|小孩|车|房子?)|"
-    r"(?:已经?|现在)*(?:结婚|离婚|退休|怀孕|订婚)了?|(?:是|还是|目前|现在)*(?:单身|已婚|未婚|离异|左撇子|色盲|独生子女?)的?|"
+    r"(?:已经?|现在)*(?:结婚|离婚|退休|怀孕|订婚).{0,6}了?|(?:是|还是|目前|现在)*(?:单身|已婚|未婚|离异|左撇子|色盲|独生子女?)的?|"
     r"(?:从来?|都|也|已经)*(?:不|戒了?)(?:抽烟|喝酒|吃肉|吃辣|吃.{1,6}|喝.{1,6}|开车|烟|酒)了?|"
     rf"有(?:一|两|三|四|几|[0-9])?[个只条位匹](?:小孩|{'|'.join((*CHINESE_RELATIVES, *CHINESE_PETS))}))$"
 )
@@ -43,7 +45,7 @@ def arranged(text: str, times: Sequence[Spot], cast: Cast, msg: int) -> Took | N
         return None
     match = _ARRANGED.match(text)
     when = next((when for spot in times if spot.role in ("at", "by", "until") and (when := spot.when("future"))), None)
-    if match is None or when is None or _HARD.search(text) or match["what"].startswith(("我", "他", "她", "不")):
+    if match is None or when is None or _HARD.search(text) or _NO_NOUN.search(match["what"]):
         return None
     day = when.start[:16].replace("T", " ")
     mine = f"{cast.called(cast.speaker)}的" if match["mine"] else ""
@@ -85,6 +87,37 @@ def state_of(subject: Thing, rest: str, cast: Cast, msg: int) -> Took | None:
     if subject.type not in ("Person", None) or not _STATES.match(rest.strip("。，, 的呢啊哦")):
         return None
     return _took(msg, cast, f"{cast.called(subject)}{rest.strip()}", None, (subject,))
+
+
+class Said(Protocol):
+    """A clause without its times, and as it was said."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def times(self) -> tuple[Spot, ...]: ...
+    @property
+    def said(self) -> str: ...
+
+
+_OF_KIN = pattern(
+    r"^(?:的?生日[是在]?|也|都|还|已经|刚|现在|正式)*(?:住|搬|在.{1,10}(?:工作|上班|上学|读书)|结婚|离婚|订婚|怀孕|退休|生了|做了|买了|卖了|去了|得了|考上|"
+    r"毕业|升职|辞职|喜欢|讨厌|不吃|不喝|对.{1,8}过敏|是.{1,8}[师员生人]$|$)"
+)
+
+
+def of_kin(noun: str, clause: Said, cast: Cast, msg: int) -> Took | None:
+    """`妈妈的生日是3月3日`, `我妹妹六月结婚`: of a relative whose name is not known."""
+    rest = clause.text.partition(noun)[2].strip("，, ")
+    if _HARD.search(clause.said) or not _OF_KIN.match(rest) or not (rest or clause.times):
+        return None
+    on = next((when for spot in clause.times if spot.role == "at" and (when := _of_time(spot, rest))), None)
+    what = f"{cast.called(cast.speaker)}的{noun}{clause.said.partition(noun)[2]}"
+    return _took(msg, cast, what, on, (cast.speaker,))
+
+
+def _of_time(spot: Spot, rest: str) -> When | None:
+    return spot.when("past" if "了" in rest or "过" in rest else "future")
 
 
 def _scheduled_heads(text: str) -> list[str]:

@@ -152,12 +152,19 @@ class _Sentence:
             if said is not None:
                 unsure = all(isinstance(item, Fact) and "if_known" in item.marks for item in said)
                 return [*said, *self._done(reading, clause)] if said and unsure else said
+        if readings and readings[0].thing is None and readings[0].owner == self.cast.speaker:
+            return self._of_unnamed(readings[0].noun, clause)
         for reading in readings:
             if reading.thing is not None:
                 self.subject = reading.thing
                 self.cast.mention(reading.thing)
                 return [*reading.facts, *(self._done(reading, clause) or self._noted(clause, reading))]
         return self._noted(clause)
+
+    def _of_unnamed(self, noun: str, clause: _Clause) -> list[Statement]:
+        """`我妹妹六月结婚`: kept as told when nobody knows her name."""
+        note = None if "hearsay" in self.opening.marks else notes.of_kin(noun, clause, self.cast, self.reader.msg)
+        return [note] if note else []
 
     def _noted(self, clause: _Clause, reading: Subject | None = None) -> list[Statement]:
         """What no relation holds, kept as told."""

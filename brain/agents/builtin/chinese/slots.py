@@ -46,6 +46,23 @@ def is_chinese_name(text: str) -> bool:
     return 2 <= len(text) <= 3 and text[0] in SURNAMES and not _FUNCTION.search(text[1:])
 
 
+_VERB_PAIRS = words(
+    """
+    接手 接管 接替 接到 负责 参加 决定 离开 加入 完成 提交 喜欢 讨厌 搬到 搬去 搬进 住在 住进
+    说她 说他 告诉 答应 保证 要去 要来 要把 打算 计划 准备 养了 买了 去了 来了 生了 有了 做了
+    换了 升职 辞职 离职 退休 结婚 离婚 订婚 怀孕 生日 现在 已经 以前 昨天 今天 明天 上周 下周
+    周末 去年 今年 明年 上个 下个 不在 不是 不吃 不喝 没有 也在 都在 还在 正在 在家 过敏 会说
+    会来 会去 请假 出差 替我 帮我 带她 带他 同意 认为
+    """
+)
+"""A character of a name and the one after it, which are no name together: `李雷接手…` is about 李雷."""
+
+
+def ends_in_verb(text: str, length: int) -> bool:
+    """Whether the last of so many characters begins a word with the next."""
+    return length > 2 and text[length - 1 : length + 1] in _VERB_PAIRS
+
+
 def is_name(text: str, cast: Cast) -> bool:
     """Whether a phrase names a person."""
     if not text or text in CHINESE_RELATIVES:
@@ -103,7 +120,7 @@ def _school(text: str, cast: Cast) -> Any:
 def _role(text: str, cast: Cast) -> Any:  # noqa: ARG001 - every slot takes the cast
     if len(text) > 12 or not text.endswith(CHINESE_ROLES) or text[0] in "我你他她好坏不":
         return None
-    return None if "的" in text else Thing(text, "Role")
+    return None if any(mark in text for mark in "的过了年月不没") else Thing(text, "Role")
 
 
 def _person(text: str, cast: Cast) -> Any:

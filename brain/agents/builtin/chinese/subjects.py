@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from brain.agents.builtin.cast import Cast
-from brain.agents.builtin.chinese.slots import is_chinese_name
+from brain.agents.builtin.chinese.slots import ends_in_verb, is_chinese_name
 from brain.agents.builtin.english.owned import KIN, Link
 from brain.agents.builtin.facts import Fact, Thing
 from brain.agents.builtin.lexicon.people import CHINESE_PETS, CHINESE_RELATIVES
@@ -65,6 +65,15 @@ def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
             if person is not None:
                 yield from _of(person, text[1:], cast, msg)
             return
+    yield from _named(text, cast, msg)
+
+
+def _named(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
+    """One's own family, as one speaks of them, and people by name."""
+    for noun in _OWN_FAMILY:
+        if text.startswith(noun):
+            yield from _relative(cast.speaker, noun, text[len(noun) :], cast, msg)
+            return
     for name in _names_at(text, cast):
         known = cast.find(name)
         if isinstance(known, Thing) and known.type == "Project":
@@ -75,9 +84,28 @@ def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
             yield from _of(who, text[len(name) :].lstrip(" "), cast, msg)
 
 
+_OWN_FAMILY = (
+    "妈妈",
+    "爸爸",
+    "奶奶",
+    "爷爷",
+    "外婆",
+    "外公",
+    "舅舅",
+    "姑姑",
+    "姐姐",
+    "妹妹",
+    "哥哥",
+    "弟弟",
+    "老婆",
+    "老公",
+)
+"""How one speaks of one's own, without 我."""
+
+
 def _of(owner: Thing, rest: str, cast: Cast, msg: int) -> Iterator[Subject]:
     """A person, or the relative or animal of theirs that follows."""
-    after = rest.removeprefix("的")
+    after = rest.removeprefix("的").removeprefix("新")
     for noun in _RELATIVES:
         if after.startswith(noun):
             yield from _relative(owner, noun, after[len(noun) :], cast, msg)
@@ -115,5 +143,5 @@ def _names_at(text: str, cast: Cast) -> Iterator[str]:
         yield latin.group()
         return
     for length in (4, 3, 2):
-        if len(text) > length and is_chinese_name(text[:length]):
+        if len(text) > length and is_chinese_name(text[:length]) and not ends_in_verb(text, length):
             yield text[:length]

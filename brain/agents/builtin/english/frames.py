@@ -75,6 +75,8 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("grow", "up in <place>", "fact comes_from place", sure=True),
     _frame("be come", "originally? from <place>", "fact comes_from place"),
     # work and study
+    _frame("work", "with <colleagues> at|for <org>", "state works_for org; state knows colleagues", sure=True),
+    _frame("work", "with <colleagues>", "state knows colleagues", sure=True),
     _frame("work", "for|at|with <org>", "state works_for org", sure=True),
     _frame("work", "for|at|with <org> as <role>", "state works_for org; state has_role role", sure=True),
     _frame("work", "at|in|for <thing> as <role>", "state has_role role", sure=True),

@@ -18,7 +18,7 @@ from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS, RELATIVES
 from brain.agents.builtin.lexicon.work import GROUPS, SCHEDULED
 from brain.agents.builtin.secrets import looks_secret
-from brain.agents.builtin.when import When
+from brain.agents.builtin.when import Direction, Spot, When
 
 _RUNS = words("be start begin end happen take move finish run open close kick last")
 _RECURS = words("every each daily weekly biweekly fortnightly monthly quarterly yearly annually weekdays")
@@ -37,9 +37,13 @@ _STATES = words(
     colour-blind color-blind colourblind colorblind deaf blind bilingual autistic separated
     """
 )
+_MEASURES = words("a week weeks month months year years happily newly recently")
 _CONSUMING = words("smoke drink eat drive cook")
 _COUNTS = words("a an one two three four five six no any twin")
 _ELSEWHERE = words("you your yours it this that here there these those")
+
+
+_TOLD = ("present", "past", "perfect", "used_to")
 
 
 def note_of(clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
@@ -48,7 +52,7 @@ def note_of(clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
     text  the sentence
     """
     group = clause.group
-    if clause.aside or group.tense not in ("present", "past", "perfect") or len(clause.subjects) > 1:
+    if clause.aside or group.tense not in _TOLD or len(clause.subjects) > 1:
         return None
     noun = clause.subjects[0]
     if any(token.low in _ELSEWHERE for token in clause.rest) or group.adverbs & {"almost", "just"}:
@@ -57,11 +61,13 @@ def note_of(clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
     if scheduled is not None:
         return scheduled
     who = _who(noun, clause, text, cast, msg)
-    if who is None or not (_recurs(clause) or _works(noun, clause) or _lasts(noun, clause)):
+    of_kin = _is_unnamed_kin(noun) and _tells_of_kin(clause)
+    if who is None or not (of_kin or _recurs(clause) or _works(noun, clause) or _lasts(noun, clause)):
         return None
     head, people = who
-    on = next((when for spot in clause.times if spot.role == "at" and (when := spot.when("past"))), None)
-    what = f"{head} {phrase_of([*_verbs(noun, clause), *clause.rest])}".strip()
+    side: Direction = "future" if group.progressive else "past"
+    on = next((when for spot in clause.times if spot.role == "at" and (when := spot.when(side))), None)
+    what = f"{head} {phrase_of([*_verbs(noun, clause), *clause.rest], finite=noun.sort == 'i')}".strip()
     return _took(msg, cast, what, on, people, group.lemma)
 
 
@@ -83,7 +89,10 @@ def _scheduled(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> T
     )
     if when is None:
         return None
-    said = phrase_of([*clause.verbs, *clause.rest])
+    end = next((index for index, token in enumerate(clause.rest) if token.text in (",", "-", "—", ";")), None)
+    said = phrase_of([*clause.verbs, *clause.rest[:end]], finite=False)
+    if group.lemma == "be" and clause.rest[:end] and not _begins(clause.rest, _SET):
+        return _took(msg, cast, f"{_subject_text(noun, clause, text, cast)} {said}", when, (), group.lemma)
     day = when.start[:16].replace("T", " at ")
     joint = next((joint for token in clause.rest if (joint := _JOINTS.get(token.low))), None)
     joint = joint or ("to" if group.lemma == "move" else "on" if len(day) >= 10 else "in")
@@ -113,6 +122,35 @@ def _works(noun: Noun, clause: Clause) -> bool:
     return is_group and is_work and group.tense == "present" and says
 
 
+def _is_unnamed_kin(noun: Noun) -> bool:
+    """`my sister`, `our dog`, of a name that is not known."""
+    word = core_noun(noun.noun)
+    is_own = noun.sort == "owned" and not noun.name and noun.owner is not None and noun.owner.sort in ("i", "we")
+    return is_own and (word in RELATIVES or word in PETS)
+
+
+def _tells_of_kin(clause: Clause) -> bool:
+    """Whether a clause tells something of them that lasts, or that happened."""
+    group, rest = clause.group, clause.rest
+    if not rest or group.can or (group.progressive and not any(map(_may_lie_ahead, clause.times))):
+        return False
+    if group.lemma == "be":
+        return rest[0].low in ("allergic", "from", "born") and group.tense != "perfect"
+    return group.lemma in _OF_KIN or (group.lemma in ("have", "get") and bool(_HAPPENINGS & {t.low for t in rest}))
+
+
+def _may_lie_ahead(spot: Spot) -> bool:
+    return spot.ahead or spot.reading[0] != spot.reading[1]
+
+
+_OF_KIN = words(
+    "live move work study join retire marry graduate visit buy sell start quit leave break adopt like love hate"
+)
+_HAPPENINGS = words(
+    "surgery operation accident baby married divorced engaged promoted stroke twins job birthday cancer"
+)
+
+
 def _begins(rest: Sequence[Token], heads: frozenset[str]) -> bool:
     return bool(rest) and rest[0].low in heads
 
@@ -122,6 +160,10 @@ def _lasts(noun: Noun, clause: Clause) -> bool:
     group, rest = clause.group, clause.rest
     if noun.sort not in ("i", "name", "owned", "pronoun") or group.tense == "perfect":
         return False
+    if group.no_longer and rest and group.tense == "present":
+        return True
+    if group.tense == "used_to" and group.lemma in _CONSUMING:
+        return True
     if not rest:
         is_habit = group.tense == "present" and not group.progressive and not clause.times
         return is_habit and group.lemma in ("smoke", "drink", "drive")
@@ -132,7 +174,9 @@ def _lasts(noun: Noun, clause: Clause) -> bool:
     if group.lemma == "be" and rest[0].low == "at":
         return "now" in clause.adverbs | {rest[-1].low} and len(rest) < 5 and rest[1:2] != () and rest[1].is_capital
     if group.lemma == "be":
-        return rest[0].low in _STATES and tail_of(rest[1:]) is not None
+        at = next((index for index, token in enumerate(rest[:4]) if token.low in _STATES), -1)
+        measured = all(token.kind == "number" or token.low in _MEASURES for token in rest[: max(at, 0)])
+        return at >= 0 and measured and tail_of(rest[at + 1 :]) is not None
     if group.lemma == "have":
         return rest[0].low in _COUNTS | {"kids", "children"} and _has_relative(rest)
     if group.lemma == "play":
@@ -174,6 +218,8 @@ def _who(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> tuple[s
 def _subject_text(noun: Noun, clause: Clause, text: str, cast: Cast) -> str:
     """The subject as written; "my" and "our" are told of whose it is."""
     said = text[clause.start : clause.verbs[0].start].strip(" ,") if clause.verbs else noun.words
+    if any(clause.start <= spot.start < clause.verbs[0].start for spot in clause.times) and noun.words in said:
+        said = f"{said.partition(' ')[0]} {noun.words}" if noun.sort in ("owned", "the") else noun.words
     first, _, rest = said.partition(" ")
     owner = cast.called(cast.speaker)
     match first.lower():
@@ -183,6 +229,8 @@ def _subject_text(noun: Noun, clause: Clause, text: str, cast: Cast) -> str:
             return f"{owner}'s {rest}"
         case "the" | "a" | "an":
             return f"the {rest}"
+        case _ if noun.sort == "owned" and noun.owner is not None and noun.owner.sort == "i":
+            return f"{owner}'s {said[:1].lower()}{said[1:]}"
         case _:
             return f"the {said[:1].lower()}{said[1:]}" if noun.sort == "the" else said
 
@@ -193,10 +241,10 @@ def _verbs(noun: Noun, clause: Clause) -> list[Token]:
     if noun.sort != "i" or clause.group.tense != "present" or clause.group.can:
         return found
     for index, token in enumerate(found):
-        if token.low in ("am", "have") or token.low in ("not", "never") or token.low in ADVERBS:
-            if token.low in ("am", "have"):
-                return found
+        if token.low in ("not", "never", "no", "longer") or token.low in ADVERBS:
             continue
+        if token.low == "am" or (token.low == "have" and index == 0):
+            return found
         if any(verb.form == "base" for verb in FORMS.get(token.low, ())) or token.low == "do":
             found[index] = replace(token, text=third(token.low), low=third(token.low))
         return found

@@ -80,6 +80,13 @@ _PHRASES = _table(
     """,
 )
 
+_CALLED = tuple(
+    (word,)
+    for word in words("mom mum mommy dad daddy grandma grandpa honey darling guys team folks everyone all people")
+)
+"""Names one calls people by, no statement by themselves."""
+_PHRASES = {**_PHRASES, **dict.fromkeys(_CALLED, "skip")}
+
 _QUESTION_HEADS = words(
     """
     who what where when why how which whose whom do does did is are am was were can could will would shall should
@@ -201,6 +208,8 @@ def _stripped(opened_so_far: Opened) -> Opened:
             break  # a person not known, and no hedge
         if effect == "hedge":
             return replace(opened_so_far, tokens=tokens, stop="hedge")
+        if phrase in _CALLED and after and after[0].text not in (",", "!", ":"):
+            break
         if not _opens(phrase, after) or (effect == "retract" and after[0].kind != "mark"):
             break
         retracts = retracts or effect == "retract"

@@ -67,7 +67,7 @@ class EnglishReader:
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:
             return [], opening.retracts
-        opening = replace(opening, tokens=_with_the(_with_is(opening.tokens, self.cast)))
+        opening = replace(opening, tokens=_with_the(_with_is(_with_my(opening.tokens), self.cast)))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
         taken = taken_back(scene, self.msg)
         if taken is not None:
@@ -389,6 +389,13 @@ def _group_meant(frame: Frame, held: dict[str, Any], clause: Clause, cast: Cast)
     return cast.speaker
 
 
+def _with_my(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """`Mom's birthday is in May` as `my mom's birthday …`: how one speaks of one's own."""
+    if len(tokens) < 3 or tokens[0].low not in _OWN_KIN or tokens[1].text in (",", "!", ":"):
+        return tokens
+    return (Token("", "my", "word", tokens[0].start, tokens[0].start), *tokens)
+
+
 def _with_the(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """`Standup is at 9` as `the standup is at 9`."""
     if not tokens or tokens[0].low not in SCHEDULED or len(tokens) < 3:
@@ -417,6 +424,7 @@ def _of_jobs(scene: Scene) -> bool:
 
 
 _JOBS = pattern(r"\b(?:work(?:ed|ing)?|job|left|quit|resigned|joined|employer|position|hired)\b")
+_OWN_KIN = words("mom mum mommy dad daddy grandma grandpa granny nana")
 _PAIRS = frozenset(("place", "old"))
 _SHARED = frozenset(("lives_in", "has_pet", "owns", "works_on"))
 """What holds of the speaker when it holds of "us"."""

@@ -37,7 +37,23 @@ _PHRASES = (
     "for a while", "once more", "for good", "at last", "in the end", "as my main one", "most of all", "as of now",
 )  # fmt: skip
 _OPENS = frozenset(
-    ("with", "because", "near", "since", "so", "but", "which", "where", "and", "while", "who", "though", "although")
+    (
+        "with",
+        "before",
+        "after",
+        "because",
+        "near",
+        "since",
+        "so",
+        "but",
+        "which",
+        "where",
+        "and",
+        "while",
+        "who",
+        "though",
+        "although",
+    )
 )
 """Words that open an addition; what they add is not read."""
 

@@ -95,6 +95,8 @@ def _forms() -> dict[str, tuple[Verb, ...]]:
 
 def third(lemma: str) -> str:
     """The form of a verb in the third person singular."""
+    if lemma == "have":
+        return "has"
     if lemma.endswith(("s", "x", "z", "ch", "sh")) or lemma in ("go", "do"):
         return lemma + "es"
     return lemma[:-1] + "ies" if lemma.endswith("y") and lemma[-2] not in "aeiou" else lemma + "s"

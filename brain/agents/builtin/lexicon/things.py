@@ -221,6 +221,7 @@ CHINESE_DIETS: dict[str, str] = by_name(
     {
         "vegetarian": "吃素, 素食者, 素食主义者",
         "vegan": "纯素食者",
+        "lactose-free": "乳糖不耐受, 乳糖不耐",
     }
 )
 

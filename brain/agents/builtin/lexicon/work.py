@@ -11,7 +11,8 @@ SCHEDULED = words(
     course training offsite off-site presentation townhall town-hall webinar hackathon opening migration maintenance
     outage appointment reservation concert game match trip holiday flight train ceremony funeral hearing election
     renewal audit inspection handover cutover freeze planning grooming 1:1 one-on-one breakfast checkup surgery
-    operation reunion barbecue bbq picnic festival exhibition lecture seminar session briefing visit move relocation
+    operation birthday anniversary reunion barbecue bbq
+    picnic festival exhibition lecture seminar session briefing visit move relocation
     """
 )
 """What has a day or an hour of its own."""
@@ -31,6 +32,7 @@ GROUPS = words("team squad department group crew unit")
 
 CHINESE_SCHEDULED = (
     "发布会|会议|例会|周会|站会|早会|晨会|年会|月会|研讨会|评审会|分享会|同学会|家长会|音乐会|演唱会|运动会|晚会|生日会|董事会|"
-    "股东会|招聘会|说明会|见面会|展会|座谈会|讨论会|启动会|复盘会|总结会|婚礼|考试|面试|面谈|上线|发布|截止日期|截止时间|期限|聚会|聚餐|演出|"
+    "股东会|招聘会|说明会|见面会|展会|座谈会|讨论会|启动会|复盘会|总结会|婚礼|"
+    "考试|面试|面谈|上线|发布|截止日期|截止时间|期限|聚会|聚餐|演出|"
     "比赛|航班|体检|手术|培训|讲座|活动|典礼|开学|团建|评审|验收|交付|预约|课|答辩|演讲|搬迁|维护|割接|冻结|冲刺|复盘"
 )

@@ -9,7 +9,8 @@ __all__ = ["SLOTS", "Found", "Scene", "Slot"]
 
 SLOTS: dict[str, Slot] = {
     "place": names.place, "org": names.organisation, "named": names.named_organisation, "group": names.group,
-    "person": names.person, "people": names.people, "kin": names.kin, "name": names.new_name, "names": names.names,
+    "person": names.person, "people": names.people,
+    "colleagues": names.colleagues, "kin": names.kin, "name": names.new_name, "names": names.names,
     "role": names.role, "project": names.project, "thing": phrases.thing, "things": phrases.things,
     "langs": options.languages, "diet": options.diet, "condition": options.condition, "pet": options.pet,
     "species": options.species, "breed": options.breed, "doing": options.doing, "possession": options.possession,

@@ -106,6 +106,13 @@ def people(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
         yield tuple(nouns), end
 
 
+def colleagues(scene: Scene, tokens: Sequence[Token], at: int) -> Found:
+    """People where an organisation might stand as well: known ones, relatives, common first names."""
+    for nouns, end in people(scene, tokens, at):
+        if all(noun.sort in ("owned", "pronoun") or scene.cast.is_person(noun.words) for noun in nouns):
+            yield nouns, end
+
+
 def kin(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG001
     """Relatives by their noun, one or several: `a sister`, `two kids`; the noun in the singular."""
     index = at
