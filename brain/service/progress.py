@@ -14,7 +14,7 @@ from typing import Any
 
 from brain.agents.jobs import RunResult, Window, windows_of
 from brain.agents.model import Usage
-from brain.service.conversations import Collection, usage_from_wire, usage_to_wire
+from brain.service.conversations import Collection, commits_of, read, usage_from_wire, usage_to_wire
 from brain.store.base import Document, Reader, Transaction
 
 
@@ -63,6 +63,12 @@ class Progress:
             ids=tuple(dict.fromkeys((*self.ids, *result.ids))),
         )
 
+    def to_extra(self) -> dict[str, Any] | None:
+        """What the record of a run tells that ended with its process; None when none of its passes had ended."""
+        if not self.read:
+            return None
+        return {"content": "\n".join(self.contents), "rounds": self.rounds, "memory_refs": list(self.ids)}
+
     def to_document(self) -> dict[str, Any]:
         """As it is stored."""
         return {
@@ -103,6 +109,58 @@ def messages_of(stored: Document) -> list[Mapping[str, Any]]:
 def windows_left(stored: Document, progress: Progress) -> list[Window]:
     """The windows of an input that no pass has ended, in order; none for what has no messages."""
     return [window for window in windows_of(len(messages_of(stored))) if window.end > progress.read]
+
+
+def has_committed(reader: Reader, collection: Collection, number: int) -> bool:
+    """Whether the pass that a run is at has committed anything."""
+    return len(commits_of(reader, collection, number)) > progress_of(reader, collection, number).commits
+
+
+def note_pass(
+    tx: Transaction, collection: Collection, number: int, stored: Document, window: Window, result: RunResult
+) -> None:
+    """Keep what a pass came to that has passes after it; a failed one is told at the end of the run."""
+    before, record = progress_of(tx, collection, number), read(tx, collection, number)
+    shown = len(record["messages"]) if record else before.shown
+    progress = before.after(window, result, commits=len(commits_of(tx, collection, number)), shown=shown)
+    if result.failed_reason is not None:
+        fault = told_of(stored, result.failed_reason, window, None)
+        progress = replace(progress, faults=(*progress.faults, fault))
+    set_progress(tx, collection, number, progress)
+
+
+def skip_pass(tx: Transaction, collection: Collection, number: int, stored: Document, reason: str) -> str | None:
+    """Leave a pass that was cut with something stored, and go on with those after it.
+
+    reason   what became of it, told at the end of the run
+    returns  why the run ends when no pass comes after it, else None
+    """
+    progress, record = progress_of(tx, collection, number), read(tx, collection, number)
+    left = windows_left(stored, progress)
+    faults = (*progress.faults, told_of(stored, reason, left[0], None) if left else reason)
+    if len(left) < 2:
+        return "; ".join(faults)
+    progress = replace(
+        progress,
+        read=left[0].end,
+        commits=len(commits_of(tx, collection, number)),
+        shown=len(record["messages"]) if record else progress.shown,
+        usage=usage_from_wire(record["usage"]) if record else progress.usage,
+        faults=faults,
+    )
+    set_progress(tx, collection, number, progress)
+    return None
+
+
+def ended_early(reader: Reader, collection: Collection, number: int, stored: Document, reason: str) -> str:
+    """Why a run ends before its last pass did, with what it leaves unknown and unformed."""
+    progress = progress_of(reader, collection, number)
+    left = windows_left(stored, progress)
+    if not left:
+        return reason
+    is_cut = has_committed(reader, collection, number)
+    unformed = Window(left[0].end if is_cut else left[0].first, left[-1].end)
+    return "; ".join((*progress.faults, told_of(stored, reason, left[0] if is_cut else None, unformed)))
 
 
 def told_of(stored: Document, reason: str, unknown: Window | None, unformed: Window | None) -> str:

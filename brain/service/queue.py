@@ -19,16 +19,17 @@ from typing import Any
 from brain.agents.jobs import RunResult, Window
 from brain.agents.model import Usage
 from brain.kip.context import WriteSet
-from brain.service import conversations, ledger, probe
-from brain.service.conversations import Collection, usage_from_wire, usage_to_wire
+from brain.service import conversations, ledger, probe, rounds
+from brain.service.conversations import Collection, usage_to_wire
 from brain.service.failures import Busy
 from brain.service.progress import (
     Progress,
+    ended_early,
     forget_progress,
+    has_committed,
+    note_pass,
     progress_of,
-    set_progress,
-    told_of,
-    windows_left,
+    skip_pass,
 )
 from brain.service.spaces import OpenSpace, record_of
 from brain.service.triggers import due_by_count, is_due_by_clock
@@ -39,15 +40,6 @@ PASS_LEASE = "pass"  # noqa: S105 - a lease's name, no password
 FORMATION: Collection = "formation"
 MAINTENANCE: Collection = "maintenance"
 
-_RETRY_AFTER_MS = (1_000, 60_000, 600_000)
-"""How long an input waits after its first, second and every later failed round."""
-
-_GIVE_UP_ROUNDS = 3
-_GIVE_UP_AFTER_MS = 30 * 60_000
-_MAX_CUTS = 5
-"""Passes of one entry that may be cut short by the end of their process before it is taken for their cause."""
-
-_ROUNDS = "rounds"
 _UNKNOWN = "interrupted: some of it was stored and what was left to do is unknown"
 
 
@@ -187,17 +179,13 @@ class Queue:
             tx.delete_work(work.id)
             return None
         if work.status is WorkStatus.RUNNING:
-            rounds = _rounds(tx, work.id)
-            cuts = rounds["cut"] + 1
-            if _commits_of_pass(tx, collection, number):
-                if not self._skip(tx, collection, work.id, number, stored):
+            if has_committed(tx, collection, number):
+                if not self._goes_on(tx, collection, work.id, number, stored):
                     return None
-            elif cuts >= _MAX_CUTS:
+            elif (cuts := rounds.note_cut(tx, work.id)) >= rounds.MAX_CUTS:
                 reason = f"interrupted: {cuts} passes ended with their process"
-                self._close(tx, collection, work.id, number, _untold(tx, collection, number, stored, reason))
+                self._close(tx, collection, work.id, number, ended_early(tx, collection, number, stored, reason))
                 return None
-            else:
-                tx.set(_ROUNDS, str(work.id), {**rounds, "cut": cuts})
         at = self._clock.now_ms()
         begun = tx.begin_work(work.id, at)
         conversations.change(tx, collection, number, at, status="working", failed_reason=None)
@@ -207,25 +195,13 @@ class Queue:
         progress = progress_of(tx, collection, number)
         return Taken(begun, lease, collection, number, stored, record["created_at"], request_id, progress)
 
-    def _skip(self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document) -> bool:
-        """Leave a pass that was cut with something stored; whether the run has windows after it to go on with."""
-        progress = progress_of(tx, collection, number)
-        left = windows_left(stored, progress)
-        if len(left) < 2:
-            reason = told_of(stored, _UNKNOWN, left[0], None) if left else _UNKNOWN
-            self._close(tx, collection, work_id, number, "; ".join((*progress.faults, reason)))
+    def _goes_on(self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document) -> bool:
+        """Whether a run has passes after the one that was cut with something stored; else it ends here."""
+        reason = skip_pass(tx, collection, number, stored, _UNKNOWN)
+        if reason is not None:
+            self._close(tx, collection, work_id, number, reason)
             return False
-        record = conversations.read(tx, collection, number)
-        progress = replace(
-            progress,
-            read=left[0].end,
-            commits=len(conversations.commits_of(tx, collection, number)),
-            shown=len(record["messages"]) if record else progress.shown,
-            usage=usage_from_wire(record["usage"]) if record else progress.usage,
-            faults=(*progress.faults, told_of(stored, _UNKNOWN, left[0], None)),
-        )
-        set_progress(tx, collection, number, progress)
-        tx.delete(_ROUNDS, str(work_id))
+        rounds.forget(tx, work_id)
         return True
 
     def _note_start(self, tx: Transaction, scope: str) -> None:
@@ -276,29 +252,19 @@ class Queue:
                 usage=usage_to_wire(progress.usage + usage),
             )
 
-    def end_window(self, space: OpenSpace, taken: Taken, window: Window, result: RunResult) -> Progress:
-        """Write down that one pass of a longer run has ended; how far the run is now.
+    def end_window(self, space: OpenSpace, taken: Taken, window: Window, result: RunResult) -> None:
+        """Write down that one pass of a longer run has ended.
 
         result  of that pass; a failed one has stored something, and is not done again
         raises  LeaseLost
         """
         with space.transaction() as tx:
             self._check(tx, taken)
-            collection, number = taken.collection, taken.number
-            commits = len(conversations.commits_of(tx, collection, number))
-            record = conversations.read(tx, collection, number)
-            before = progress_of(tx, collection, number)
-            shown = len(record["messages"]) if record else before.shown
-            progress = before.after(window, result, commits=commits, shown=shown)
-            if result.failed_reason is not None:
-                fault = told_of(taken.input, result.failed_reason, window, None)
-                progress = replace(progress, faults=(*progress.faults, fault))
-            set_progress(tx, collection, number, progress)
-            ledger.add_usage(tx, collection, result.usage)
-            if commits > before.commits:
+            if has_committed(tx, taken.collection, taken.number):
                 probe.forget_misses(tx)
-            tx.delete(_ROUNDS, str(taken.work.id))  # it comes forward: what failed before counts no more
-        return progress
+            note_pass(tx, taken.collection, taken.number, taken.input, window, result)
+            ledger.add_usage(tx, taken.collection, result.usage)
+            rounds.forget(tx, taken.work.id)  # it comes forward: what failed before counts no more
 
     def _check(self, tx: Transaction, taken: Taken) -> None:
         tx.check_lease(taken.lease, self._clock.now_ms())
@@ -314,7 +280,7 @@ class Queue:
         with space.transaction() as tx:
             self._check(tx, taken)
             # What was committed is what the pass noted as it committed, whatever its result tells.
-            has_committed = bool(conversations.commits_of(tx, taken.collection, taken.number))
+            is_stored = bool(conversations.commits_of(tx, taken.collection, taken.number))
             faults = progress_of(tx, taken.collection, taken.number).faults
             ledger.add_usage(tx, taken.collection, result.usage)
             if corrections:
@@ -324,14 +290,14 @@ class Queue:
             elif (
                 taken.collection == FORMATION
                 and result.stopped == "failed"
-                and not _commits_of_pass(tx, taken.collection, taken.number)
+                and not has_committed(tx, taken.collection, taken.number)
             ):
                 status = self._after_failed_round(tx, taken, result)
             else:
                 status = "failed"
             if status != "submitted":
                 self._end(tx, taken, status, result)
-            if taken.collection == FORMATION and (status == "completed" or has_committed):
+            if taken.collection == FORMATION and (status == "completed" or is_stored):
                 probe.forget_misses(tx)
             if taken.collection == FORMATION and status == "completed":
                 self._count_formed(tx)
@@ -346,8 +312,8 @@ class Queue:
         with space.transaction() as tx:
             self._check(tx, taken)
             collection, number = taken.collection, taken.number
-            is_cut = _commits_of_pass(tx, collection, number)
-            if not is_cut or self._skip(tx, collection, taken.work.id, number, taken.input):
+            is_cut = has_committed(tx, collection, number)
+            if not is_cut or self._goes_on(tx, collection, taken.work.id, number, taken.input):
                 tx.update_work(taken.work.id, status=WorkStatus.QUEUED, not_before=0)
                 conversations.change(tx, taken.collection, taken.number, self._clock.now_ms(), status="submitted")
             tx.release_lease(taken.lease)
@@ -355,13 +321,9 @@ class Queue:
     def _after_failed_round(self, tx: Transaction, taken: Taken, result: RunResult) -> conversations.Status:
         """Let an input wait for its next round, or give it up (BR-FORM-035); later inputs go on meanwhile."""
         at, work = self._clock.now_ms(), taken.work
-        before = _rounds(tx, work.id)
-        failed = before["failed"] + 1
-        since = before["since"] or at
-        if failed >= _GIVE_UP_ROUNDS and at - since >= _GIVE_UP_AFTER_MS:
+        wait = rounds.note_failed(tx, work.id, at)
+        if wait is None:
             return "cancelled"
-        tx.set(_ROUNDS, str(work.id), {**before, "failed": failed, "since": since})
-        wait = _RETRY_AFTER_MS[min(failed, len(_RETRY_AFTER_MS)) - 1]
         tx.update_work(work.id, status=WorkStatus.QUEUED, not_before=at + wait, note=result.failed_reason)
         conversations.change(
             tx, FORMATION, taken.number, at, status="submitted", failed_reason=result.failed_reason, model=result.model
@@ -371,12 +333,12 @@ class Queue:
     def _end(self, tx: Transaction, taken: Taken, status: conversations.Status, result: RunResult) -> None:
         reason = result.failed_reason
         if status == "cancelled":
-            failed = _rounds(tx, taken.work.id)["failed"] + 1
+            failed = rounds.rounds_of(tx, taken.work.id)["failed"]
             reason = f"formation_failed: gave up after {failed} rounds: {reason}"
         progress = progress_of(tx, taken.collection, taken.number)
         result = progress.merged(result)
         if reason is not None:
-            reason = _untold(tx, taken.collection, taken.number, taken.input, reason)
+            reason = ended_early(tx, taken.collection, taken.number, taken.input, reason)
         elif progress.faults:
             reason = "; ".join(progress.faults)
         conversations.change(
@@ -399,12 +361,15 @@ class Queue:
         self._remove(tx, taken.collection, taken.work.id, taken.number)
 
     def _close(self, tx: Transaction, collection: Collection, work_id: int, number: int, reason: str) -> None:
-        conversations.change(tx, collection, number, self._clock.now_ms(), status="failed", failed_reason=reason)
+        extra = progress_of(tx, collection, number).to_extra()
+        conversations.change(
+            tx, collection, number, self._clock.now_ms(), status="failed", failed_reason=reason, extra=extra
+        )
         self._remove(tx, collection, work_id, number)
 
     def _remove(self, tx: Transaction, collection: Collection, work_id: int, number: int) -> None:
         tx.delete_work(work_id)
-        tx.delete(_ROUNDS, str(work_id))
+        rounds.forget(tx, work_id)
         forget_progress(tx, collection, number)
         member = f"{collection}_processed_id"
         ledger.set_progress(tx, **{member: max(ledger.progress(tx)[member], number)})
@@ -425,24 +390,3 @@ def cycle_input(
 ) -> dict[str, Any]:
     """What a maintenance conversation works on."""
     return {"scope": scope, "trigger": trigger, "formation_id": formation_id, "parameters": dict(parameters or {})}
-
-
-def _commits_of_pass(reader: Reader, collection: Collection, number: int) -> bool:
-    """Whether the pass that a run is at has committed anything."""
-    return len(conversations.commits_of(reader, collection, number)) > progress_of(reader, collection, number).commits
-
-
-def _untold(reader: Reader, collection: Collection, number: int, stored: Document, reason: str) -> str:
-    """Why a run ends before its last pass did, with what it leaves unknown and unformed."""
-    progress = progress_of(reader, collection, number)
-    left = windows_left(stored, progress)
-    if not left:
-        return reason
-    is_cut = _commits_of_pass(reader, collection, number)
-    unformed = Window(left[0].end if is_cut else left[0].first, left[-1].end)
-    return "; ".join((*progress.faults, told_of(stored, reason, left[0] if is_cut else None, unformed)))
-
-
-def _rounds(reader: Reader, work_id: int) -> Mapping[str, int]:
-    """How often an entry's pass failed, since when, and how often it was cut short."""
-    return {"failed": 0, "since": 0, "cut": 0, **(reader.get(_ROUNDS, str(work_id)) or {})}
