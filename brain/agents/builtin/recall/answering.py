@@ -12,7 +12,7 @@ from brain.agents.builtin.recall.relations import RELATIONS, Relation, telling_o
 from brain.agents.builtin.recall.teller import Teller
 from brain.agents.builtin.recall.told import Told, ids_of
 from brain.agents.builtin.recall.wording import WORDING, Wording
-from brain.agents.turns import KnownClaim, RecallTurn
+from brain.agents.turns import KnownClaim, RecallTurn, Ref
 from brain.store.base import ElementId
 
 _CALLED = frozenset(("Person", "Project", "Organization", "Pet", "Product", "Tool"))
@@ -84,9 +84,10 @@ class Answering:
         who = claim.by.name if claim.by else part.subject.name
         return self.nothing(self.words.taken_back.format(who=who, topic=self.topic(part.relation)), uncertainty=0.6)
 
-    def topic(self, relation: Relation) -> str:
-        """What a relation of the question's subject is about, for "no record of …"."""
-        name = self.ask.subjects[0].name if self.ask.subjects else ""
+    def topic(self, relation: Relation, subject: Ref | None = None) -> str:
+        """What a relation of a subject, the question's first unless told, is about, for "no record of …"."""
+        about = subject or (self.ask.subjects[0] if self.ask.subjects else None)
+        name = about.name if about else ""
         return self.tell.telling(relation).topic.format(s=name, o=name)
 
     def _sentences(self, parts: Sequence[Told]) -> str:

@@ -88,6 +88,7 @@ class Ask:
     left        those of them that no name, relation or kind in it accounts for: what narrows the question further
     kinds       Concept Types, or species, the answer is limited to
     is_narrower whether its word for a relative says more than the relation holds: a son, where children are held
+    is_group    whether the subjects are those "we" may mean
     several     relatives of whom one is meant, when it is not on record which
     creditors   to whom something is owed or promised
     name        a name in it that several people have; `others` is the question read of each of the others
@@ -115,6 +116,7 @@ class Ask:
     left: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     is_narrower: bool = False
+    is_group: bool = False
     several: tuple[Ref, ...] = ()
     creditors: tuple[Ref, ...] = ()
     name: str = ""
@@ -161,6 +163,9 @@ _SAID: dict[str, Callable[[str], tuple[str, ...]]] = {"speaks": language_names, 
 def is_narrower(noun: str, relation: Relation) -> bool:
     """Whether a word for a relative says more than the relation does."""
     return relation.predicate in ("sibling_of", "parent_of", "relative_of") and noun not in _GENERAL
+
+
+_LISTING = frozenset((",", "and", ", and", "&", "or", "和", "与", "跟", "及", "、", "以及", "或"))
 
 
 class Analysis(ABC):
@@ -276,6 +281,15 @@ class Analysis(ABC):
             return ()
         names = ("works_for", "member_of", "works_on")
         return (*(ref for name in names for ref in self.related(asker, name, by_value=False)), asker)
+
+    def listed(self, mentions: list[Mention]) -> list[Mention]:
+        """The first of these and those listed with it: `Leo, Ivy and Sam`."""
+        chosen = mentions[:1]
+        for mention in mentions[1:]:
+            if self.folded[chosen[-1].end : mention.at].strip() not in _LISTING:
+                break
+            chosen.append(mention)
+        return chosen
 
     def bare(self) -> Ref | None:
         """What the question names, when it is nothing but a name."""

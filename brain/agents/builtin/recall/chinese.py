@@ -73,7 +73,7 @@ class Chinese(Analysis):
         kin = self._kin()
         if kin is not None:
             owner, noun, relation = kin
-            others = [r for r in wanted if r.predicate not in KINSHIP and r.predicate != "also_known_as"]
+            others = [r for r in wanted if r.predicate not in (*KINSHIP, "also_known_as", "owns")]
             if owner is None:
                 return self._made("value", (), "你", others or [relation])
             if others:
@@ -153,6 +153,7 @@ class Chinese(Analysis):
             left=self._left(relations),
             content=self._left([]),
             kinds=self._kinds(relations),
+            is_group="我们" in self.text or "咱们" in self.text,
             creditors=creditors,
         )
 
@@ -243,7 +244,7 @@ class Chinese(Analysis):
             is_group = self.text[at:].startswith(("我们", "咱们"))
             return self.group() if is_group else (self.turn.asked_by,), ""
         fitting = [m for m in self.mentions if m.ref.id and any(self.admits(relation, m.ref) for relation in wanted)]
-        chosen = (fitting or [m for m in self.mentions if m.ref.id])[:1]
+        chosen = self.listed(fitting or [m for m in self.mentions if m.ref.id])
         stranger = STRANGER.match(self.text)
         if stranger and any(spot.start < stranger.end(1) for spot in self.times):
             stranger = None

@@ -196,6 +196,7 @@ class English(Analysis):
             content=content - names,
             left=self._left(relations) - names,
             kinds=self._kinds(relations),
+            is_group=bool(GROUP & set(self.lows)),
             creditors=creditors,
         )
 
@@ -334,7 +335,7 @@ class English(Analysis):
                 is_group = bool(GROUP & set(self.lows)) and "our" not in self.lows
                 return self.group() if is_group else (self.turn.asked_by,), ""
         fitting = [m for m in self.mentions if any(self.admits(relation, m.ref) for relation in wanted) and m.ref.id]
-        chosen = (fitting or [m for m in self.mentions if m.ref.id and m.ref.type not in VALUES])[:1]
+        chosen = self.listed(fitting or [m for m in self.mentions if m.ref.id and m.ref.type not in VALUES])
         if stranger is not None and (not chosen or stranger[0] < chosen[0].at):
             return (), stranger[1]
         return tuple(mention.ref for mention in chosen), ""

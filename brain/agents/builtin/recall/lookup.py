@@ -104,7 +104,7 @@ def _holders_call(ask: Ask, turn: RecallTurn) -> ToolCall | None:
 
 
 def _value_call(ask: Ask, turn: RecallTurn) -> ToolCall | None:
-    if not ask.relations or not (turn.cut or (ask.time is not None and ask.subjects)):
+    if not ask.relations or not (turn.cut or ask.unknown or (ask.time is not None and ask.subjects)):
         return None
     parameters: dict[str, Any] = {"time": _instant(ask, turn)}
     if ask.subjects and ask.subjects[0].id:

@@ -130,6 +130,10 @@ def told_reply(a: Answering, held: Sequence[Held]) -> Reply:
         told_part, doubt = tell.part(part)
         sentences += told_part
         uncertainty = max(uncertainty, doubt)
+    if len(ask.subjects) > 1 and not ask.is_group and not ask.several:
+        told_of = {part.subject.id for part in parts}
+        topics = [a.topic(ask.relations[0], ref) for ref in ask.subjects if ref.id not in told_of]
+        sentences += [Told(a.words.no_record.format(topic=topic)) for topic in topics]
     if ask.wants_count and first.accepted:
         sentences[0] = sentences[0].within(a.words.counted, count=len(first.accepted))
     return a.reply(sentences, uncertainty)
@@ -202,6 +206,8 @@ def _best(held: Sequence[Held]) -> Held | None:
 def _check(a: Answering, held: Sequence[Held]) -> Reply:
     ask = a.ask
     named = [(part, claim) for part in held for claim in part.all if named_value(claim, ask)]
+    if len(ask.subjects) > 1 and not ask.is_group and not ask.several:
+        return told_reply(a, held)  # each is told; what they have in common is for the reader to see
     if ask.wants_future and not any(claim.standing == "planned" for _, claim in named):
         return _future(a, held)
     opposite = _opposite(a)
