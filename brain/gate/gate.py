@@ -26,13 +26,14 @@ MEMORY_POLICY = "kip:memory-default"
 
 
 def reader_session(channel: str, *, principal_id: str = "brain:reader") -> Session:
-    """Reads only, in KQL and META."""
+    """Reads only, in KQL and META, and nothing that is in quarantine."""
     return Session(
         principal_id=principal_id,
         channel=channel,
         permissions=PERMISSIONS[Role.READER],
         default_policy=MEMORY_POLICY,
         readonly=True,
+        recalls=True,
         admit=admission(Role.READER),
     )
 

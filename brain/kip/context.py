@@ -84,6 +84,7 @@ class Session:
     admit, review   the write gate, when one stands before this caller
     readonly        the read-only door: any write is `ReadonlyViolation`
     delegation      the delegation the principal acts under, when its door says so (§28.5)
+    recalls         reads to remember: what is in quarantine is not there for it (§31.6)
 
     Governance fills in the rest when an operation begins; `permissions` and `actors` are then what is really held:
 
@@ -102,6 +103,7 @@ class Session:
     admit: Admit | None = None
     review: Review | None = None
     delegation: str | None = None
+    recalls: bool = False
     authority: Authority | None = None
     bindings: tuple[tuple[str, frozenset[ElementId]], ...] = ()
     reserved: frozenset[ElementId] = frozenset()

@@ -90,11 +90,12 @@ def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: S
         return Access(session, snapshot, head)
     authority = authority_in(plane, session, now)
     session = _held(plane, session, authority)
-    if authority.sees_everything:
+    left_out = plane.quarantined if session.recalls else frozenset()
+    if authority.sees_everything and not left_out:
         return Access(session, snapshot, head, plane)
     is_head = snapshot is head
-    sight = Sight(authority, head)
-    weighing = Sight(authority, head, projects=True)
+    sight = Sight(authority, head, left_out=left_out)
+    weighing = Sight(authority, head, projects=True, left_out=left_out)
     return Access(
         session,
         View(snapshot, sight, is_head=is_head),

@@ -56,10 +56,19 @@ class Sight:
 
     head      the Space as it stands now
     projects  judge for projection: what may be weighed, shown or not (§29.4)
+    left_out  elements that are hidden whatever the authority says
     """
 
-    def __init__(self, authority: Authority, head: Snapshot, *, projects: bool = False) -> None:
+    def __init__(
+        self,
+        authority: Authority,
+        head: Snapshot,
+        *,
+        projects: bool = False,
+        left_out: Collection[ElementId] = frozenset(),
+    ) -> None:
         self.authority = authority
+        self._left_out = left_out
         self._head = head
         self._projects = projects
         self._verdicts: dict[ElementId, Verdict] = {}
@@ -129,7 +138,7 @@ class Sight:
 
     def _own(self, element: Element) -> Verdict:
         body = element.body
-        if not self.authority.may("discover", body):
+        if element.id in self._left_out or not self.authority.may("discover", body):
             return Verdict.HIDDEN
         if self._projects:
             weighed = element.kind not in (Kind.ASSERTION, Kind.PROPOSITION) or self.authority.may("project", body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain import errors
+from brain.gate.gate import reader_session
 from brain.ids import digest
 from brain.kip.governance.control import Governor
 from tests.kip.conftest import Space
@@ -189,3 +190,18 @@ def test_an_attributed_claim_shows_who_recorded_it(space: Space, governor: Gover
     body = space.element(claim["handles"]["x"])
     assert body["asserted_by"] == {"id": made["c"]}
     assert body["_system"]["origin"]["principal_id"] == "scribe"
+
+
+@requirement("KI-GOV-028")
+def test_what_is_quarantined_is_not_remembered(space: Space, governor: Governor) -> None:
+    """Who reads to inform a model meets none of it, what it was said of included; who moderates does."""
+    made = space.handles(CLAIM)
+    remembering = reader_session("agent:recall")
+    names = 'FIND(?c.name) WHERE { ?c {type: "Person"} }'
+    assert space.write(names, session=remembering) == ["Ann", "Ben"]
+    governor.quarantine(OWNER, [made["d"]])
+    assert space.write(names, session=remembering) == ["Ann"]
+    assert space.write("FIND(COUNT(?a)) WHERE { ?a ASSERTION {} }", session=remembering) == [0]
+    assert space.write(names, session=agent()) == ["Ann", "Ben"]
+    governor.quarantine(OWNER, [made["d"]], release=True)
+    assert space.write(names, session=remembering) == ["Ann", "Ben"]

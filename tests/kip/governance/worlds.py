@@ -64,7 +64,11 @@ def partly_hidden(draw: DrawFn) -> tuple[Graph, frozenset[ElementId]]:
         made = at.sample([*concepts, *claims], 2)
         used = at.sample([*evidence, *concepts], 2)
         graph.activity(inputs=[{"id": one} for one in used], outputs=[{"id": one} for one in made])
-    return graph, frozenset(i for i in graph.bodies if at.random() < 0.25)
+    hidden = frozenset(i for i in graph.bodies if at.random() < 0.25)
+    # Neither commit is ever empty for who may not know of these: an engine makes no commit of nothing.
+    graph.concept("Place")
+    graph.activity(inputs=[], outputs=[])
+    return graph, hidden
 
 
 def without(graph: Graph, hidden: frozenset[ElementId]) -> Graph:
