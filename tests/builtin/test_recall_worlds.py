@@ -29,8 +29,9 @@ def spaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TestS
         for world in WORLDS:
             folder: Path = tmp_path_factory.mktemp("world")
             space = opened.enter_context(open_space(folder))
-            for name, day, text in world["say"]:
-                result = space.form(MODEL, said(text, name, at=f"{day}T09:00:00.000Z"))
+            for name, day, text, *key in world["say"]:
+                message = said(text, name, at=f"{day}T09:00:00.000Z")
+                result = space.form(MODEL, message, counterparty=key[0] if key else None)
                 assert result.failed_reason is None, text
             told[world["name"]] = space
         yield told

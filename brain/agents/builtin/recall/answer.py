@@ -25,7 +25,7 @@ from brain.agents.turns import RecallTurn
 __all__ = ["Reply", "ask_of", "reply_to"]
 
 _QUESTION = 2_000
-_MOST_MEANT = 3
+_MOST_MEANT = 4
 
 
 def ask_of(turn: RecallTurn) -> Ask:
@@ -38,7 +38,14 @@ def ask_of(turn: RecallTurn) -> Ask:
     if shared is None or ask.form == "rules":
         return ask
     others = [kind(turn, text, person.id).ask() for person in shared.people[1:_MOST_MEANT]]
-    return replace(ask, name=shared.ref.name.split(" ")[0], others=tuple(others))
+    name = analysis.text[shared.at : shared.end]
+    return replace(
+        ask,
+        name=name,
+        others=tuple(others),
+        are_more=len(shared.people) > _MOST_MEANT,
+        people=shared.people[:_MOST_MEANT],
+    )
 
 
 def reply_to(ask: Ask, turn: RecallTurn, looked: Looked | None = None) -> Reply:
@@ -79,9 +86,8 @@ def _for_each(asks: tuple[Ask, ...], turn: RecallTurn, looked: Looked) -> Reply:
     if len({reply.text for reply in replies}) == 1:
         return replies[0]
     found = [reply for reply in replies if reply.found]
-    people = {ref.id: ref.name for ask in asks for ref in (*ask.subjects, *ask.values, *ask.creditors)}
     names = {entry.who.id: entry.who.name for entry in turn.dossier}
-    meant = [names.get(i, name) for i, name in people.items() if _is_called(name, asks[0].name)]
+    meant = [names.get(ref.id, ref.name) for ref in asks[0].people]
     words = WORDING[asks[0].language]
     texts = [reply.text for reply in (replies if _are_told_apart(replies, meant) else found or replies)]
     lead = (
@@ -89,14 +95,11 @@ def _for_each(asks: tuple[Ask, ...], turn: RecallTurn, looked: Looked) -> Reply:
         if len(meant) > 1
         else ""
     )
+    texts += [words.not_shown + words.stop.rstrip()] if asks[0].are_more else []
     text = f"{lead}{words.gap.join(dict.fromkeys(texts))}"
     ids = tuple(dict.fromkeys(i for reply in found for i in reply.rests_on))
     doubt = max([0.5, *(reply.uncertainty for reply in found)]) if found else 0.9
     return Reply(text, bool(found), doubt, ids)
-
-
-def _is_called(name: str, shared: str) -> bool:
-    return name == shared or name.startswith(f"{shared} ")
 
 
 def _are_told_apart(replies: list[Reply], names: list[str]) -> bool:

@@ -91,7 +91,8 @@ class Ask:
     is_group    whether the subjects are those "we" may mean
     several     relatives of whom one is meant, when it is not on record which
     creditors   to whom something is owed or promised
-    name        a name in it that several people have; `others` is the question read of each of the others
+    name        a name in it that several people have: `people`, of whom `others` is the question read of each but the
+                first; `are_more` when not all are told
     """
 
     language: Language
@@ -120,7 +121,9 @@ class Ask:
     several: tuple[Ref, ...] = ()
     creditors: tuple[Ref, ...] = ()
     name: str = ""
+    people: tuple[Ref, ...] = ()
     others: tuple[Ask, ...] = ()
+    are_more: bool = False
 
 
 def language_names(tag: str) -> tuple[str, ...]:
@@ -206,7 +209,7 @@ class Analysis(ABC):
         found = []
         for name, refs in self._names().items():
             if len(name) > 1 and (at := place_of(name, self.folded)) >= 0:
-                ref = next((ref for ref in refs if ref.id == self.meant), refs[0])
+                ref = next((ref for ref in refs if ref.id is not None and ref.id == self.meant), refs[0])
                 people = tuple(other for other in refs if other.type == "Person" and other.id)
                 found.append(Mention(at, at + len(name), ref, people if ref.type == "Person" else ()))
         kept: list[Mention] = []

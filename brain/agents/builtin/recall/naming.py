@@ -1,7 +1,8 @@
-"""People known by a key, told under the name they gave."""
+"""People known by a key, told under the name they gave; people of one name, told apart by their keys."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from brain.agents.builtin.cast import is_key
@@ -10,12 +11,19 @@ from brain.agents.turns import DossierEntry, KnownClaim, RecallTurn, Ref
 
 
 def with_given_names(turn: RecallTurn) -> RecallTurn:
-    """The turn with `user-1`, who said to be Ana Ruiz, called `Ana Ruiz (user-1)`; ids stay what they are."""
+    """The turn with `user-1`, who said to be Ana Ruiz, called `Ana Ruiz (user-1)`; ids stay what they are.
+
+    Of several people called Ana Ruiz each is `Ana Ruiz (key)`.
+    """
     given = {
         entry.who.id: f"{names[0]} ({entry.who.name})"
         for entry in turn.dossier
         if entry.who.id and is_key(entry.who.name) and (names := other_names(entry))
     }
+    people = [entry for entry in turn.dossier if entry.who.type == "Person" and entry.who.id and entry.key]
+    called = Counter(entry.who.name for entry in people)
+    shared = (entry for entry in people if called[entry.who.name] > 1 and entry.who.id not in given)
+    given |= {entry.who.id or "": f"{entry.who.name} ({entry.key})" for entry in shared}
     if not given:
         return turn
 
