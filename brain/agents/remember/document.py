@@ -17,7 +17,7 @@ new         the world changed: it is so from `since` (or from the message) on; f
 ended       it was so and is no longer, from `until` (or the message) on
 correction  the speaker was wrong before: this takes the place of their earlier claim, for the same world time
 withdrawn   the speaker takes an earlier claim back and puts nothing in its place
-denied      the speaker says that what others claim is not so
+denied      the speaker says that it is not so, whether or not anybody claims it
 hearsay     the speaker passes on what somebody else said
 inferred    nobody said it; it follows from what was said (claimed by this Brain itself)
 """
