@@ -115,6 +115,9 @@ class _Composer:
             return "hearsay" if fact.stance == "holds" else None
         mine = self._mine(fact)
         if fact.stance == "ended":
+            if "former" in fact.marks and self.words[fact.relation].values == "one":
+                is_held = mine or self._said_here(fact, same=True) is not None
+                return None if is_held else "ended"  # what begins ends what is held by itself
             if "if_known" in fact.marks and not (mine or self._said_here(fact, same=True) is not None):
                 return None
             return "ended"

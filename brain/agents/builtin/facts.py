@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 Stance: TypeAlias = Literal["holds", "ended", "denied"]
 """holds: it is so; ended: it was so and is no longer; denied: it is not so, and nothing says it ever was."""
 
-Mark: TypeAlias = Literal["new", "correction", "hearsay", "asked_to_keep", "if_known", "never"]
+Mark: TypeAlias = Literal["new", "correction", "hearsay", "asked_to_keep", "if_known", "never", "former"]
 """new: the sentence says that this changed; correction: it says that something said before was wrong; hearsay: somebody
 else's words passed on; asked_to_keep: the speaker asks to have it kept; if_known: an end that means something only when
-what ended was said before (`I left Acme`); never: a denial for all the time there was."""
+what ended was said before (`I left Acme`); never: a denial for all the time there was; former: an
+end by what the same sentence says began (`I moved from Porto to Lisbon`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,6 +256,8 @@ class _Sentence:
                 marks.add("if_known")
             if course.never:
                 marks.add("never")
+            if say.effect == "former":
+                marks.add("former")
             value = held[say.group]
             for one in value if isinstance(value, tuple) else (value,):
                 subject, object_ = thing, self._object(relation, say.group, one, held)

@@ -270,9 +270,7 @@ class EnglishReader:
             facts = [
                 fact
                 for say in frame.says
-                for fact in self._said(
-                    say, subject, held, clause, tail, marks | known if say.effect == "end" else marks
-                )
+                for fact in self._said(say, subject, held, clause, tail, marks | _marks_of(say, known))
             ]
             if facts:
                 self.cast.mention(subject)
@@ -371,6 +369,12 @@ class EnglishReader:
             course.since,
             course.until,
         )
+
+
+def _marks_of(say: Say, known: frozenset[Mark]) -> frozenset[Mark]:
+    if say.effect == "end":
+        return known
+    return frozenset(["former"]) if say.effect == "former" else frozenset()
 
 
 def _group_meant(frame: Frame, held: dict[str, Any], clause: Clause, cast: Cast) -> Thing | None:
