@@ -106,6 +106,14 @@ def test_nobody_moves_what_another_said(space: TestSpace) -> None:
     assert now(space) == ["Porto"], "her own word goes before what another says of her"
 
 
+def test_a_claim_that_is_refused_moves_nothing(space: TestSpace) -> None:
+    told(space, (JUNE_1, {"predicate": "birthday", "text": "1990-03-04"}))
+    refused = keep(space, "…", {"predicate": "birthday", "text": "some day in spring", "since": "2026-05"}, at=JUNE_2)
+    assert (refused["wrote"], len(refused["not_kept"])) == (0, 1)
+    [claim] = assertions(space)
+    assert claim["lifecycle"]["status"] == "active"
+
+
 # --- ends, denials and the past -----------------------------------------------------------------------------------
 
 

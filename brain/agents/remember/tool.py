@@ -95,7 +95,7 @@ class Remember:
         return self._door.run([block.text], block.parameters, is_trial=is_trial)
 
     def _without_refused(self, compiled: Compiled, kept: _Kept) -> list[Piece]:
-        """The pieces that hold on their own, each tried alone; the others become faults."""
+        """The pieces of the items that hold on their own, each tried alone; the others become faults."""
         good = []
         for piece in compiled.pieces:
             outcome = self._send([piece], is_trial=True)
@@ -104,7 +104,9 @@ class Remember:
             else:
                 error = first_error(outcome)
                 kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
-        return good
+        # What an item does to claims on record is done with it or not at all.
+        refused = {piece.at for piece in compiled.pieces if piece not in good}
+        return [piece for piece in good if piece.at not in refused]
 
     def _define_predicates(self, parsed: Parsed, kept: _Kept) -> None:
         if not parsed.new_predicates:
