@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from brain.agents.builtin.english.nouns import name_at
-from brain.agents.builtin.english.owned import link_of
-from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Analysis, Ask, Form, is_narrower
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
     CHECK,
@@ -23,8 +21,6 @@ from brain.agents.builtin.recall.english_forms import (
     GENERIC,
     GROUP,
     HARMLESS,
-    LEADS,
-    OCCASIONS,
     OWING,
     PAST,
     PET_WORDS,
@@ -37,25 +33,14 @@ from brain.agents.builtin.recall.english_forms import (
     VALUES,
     WHO,
 )
+from brain.agents.builtin.recall.english_kin import EnglishKin
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
-from brain.agents.builtin.text import Language
-from brain.agents.turns import RecallTurn, Ref
+from brain.agents.turns import Ref
 from brain.names import fold
-from brain.store.base import ElementId
 
 
-class English(Analysis):
+class English(EnglishKin):
     """An English question."""
-
-    language: Language = "en"
-
-    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
-        lead = None if PROFILE.match(text) else LEADS.match(text)
-        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text, meant)
-        self.tokens: list[Token] = [token for token in tokens_of(self.text, self.times) if token.kind != "time"]
-        self.lows = [token.low for token in self.tokens]
-        self.asks_self = bool(SELF & set(self.lows[2:] if self.lows[1:2] == ["me"] else self.lows))
-        self.spoken = " ".join(self.lows).replace(" 's", "'s")
 
     def ask(self) -> Ask:
         """The question, taken apart."""
@@ -72,14 +57,14 @@ class English(Analysis):
         if saying is not None:
             return self._saying(saying)
         wanted = self._of_question_word(self.relations())
-        kin = self._kin()
+        kin = self.kin()
         reverse = self._reversed()
         if reverse is not None:
             return self._made("reverse", (), "", [reverse], tuple(mention.ref for mention in self.mentions))
         if kin is not None:
             owner, noun, relation = kin
             others = [other for other in wanted if other.predicate not in (relation.predicate, "also_known_as")]
-            others = [other for other in others if other.predicate not in KINSHIP and not self._is_had(noun)]
+            others = [other for other in others if other.predicate not in KINSHIP and not self.is_had(noun)]
             if others and owner is not None:
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 if not relatives:
@@ -245,79 +230,6 @@ class English(Analysis):
         if "has_pet" in predicates:
             return frozenset(low.removesuffix("s") for low in self.lows if low in PET_WORDS) - {"pet"}
         return frozenset()
-
-    # who is meant
-
-    def _kin(self) -> tuple[Ref | None, str, Relation] | None:
-        """`my sister`, `Ana's boss`, `the wife of Marc`: whose, the noun, and its relation."""
-        for index, token in enumerate(self.tokens):
-            for length in (2, 1):
-                noun = " ".join(self.lows[index : index + length])
-                bare = noun if noun in RELATIVES or noun in PETS else noun.removesuffix("s")
-                if (bare not in RELATIVES and bare not in PETS) or (token.is_capital and index):
-                    continue
-                if self.lows[index + length : index + length + 1] and self.lows[index + length] in OCCASIONS:
-                    continue
-                owner = self._owner(index, index + length)
-                if owner is False:
-                    continue
-                relation = self._kin_relation(bare)
-                if relation is not None:
-                    return (owner if isinstance(owner, Ref) else None), noun, relation
-        return None
-
-    def _is_had(self, noun: str) -> bool:
-        """Whether the question is whether there is such a relative: `does Ana have a sister`."""
-        first = noun.split(" ")[0]
-        before = self.lows[max(0, self.lows.index(first) - 3) : self.lows.index(first)] if first in self.lows else []
-        return bool({"have", "has", "had", "got"} & set(before))
-
-    def _kin_relation(self, noun: str) -> Relation | None:
-        if noun in PETS:
-            return next(relation for relation in RELATIONS if relation.predicate == "has_pet")
-        link = link_of(noun)
-        if link is None:
-            return None
-        return next(
-            (
-                r
-                for r in RELATIONS
-                if r.predicate == link.relation and (r.by_value == link.flip or link.relation != "parent_of")
-            ),
-            None,
-        )
-
-    def _owner(self, start: int, end: int) -> Ref | bool | None:
-        """Whose: a Ref, None for a speaker nobody knows, False when nobody is named."""
-        before = self.lows[max(0, start - 2) : start]
-        if before and before[-1] in ("my", "our"):
-            return self.turn.asked_by
-        if before and before[-1] == "'s":
-            return self._named_before(self.tokens[start - 1].start)
-        after = self.lows[end : end + 1]
-        if (after and after[0] in ("of", "does", "do", "did", "is", "has", "called", "named")) or not after:
-            owner = self._person_after(end) or self._person_before(start)
-            if owner is not None:
-                return owner
-            if self.asks_self:
-                return self.turn.asked_by
-        if self.asks_self and before[-1:] != ["the"]:
-            return self.turn.asked_by
-        return self._person_after(end) or self._person_before(start) or False
-
-    def _named_before(self, offset: int) -> Ref | bool:
-        head = fold(self.text[:offset].rstrip("'"))
-        found = [mention for mention in self.mentions if mention.end <= len(head) and mention.ref.type == "Person"]
-        return found[-1].ref if found else False
-
-    def _person_after(self, index: int) -> Ref | None:
-        offset = self.tokens[index].start if index < len(self.tokens) else len(self.text)
-        return next((m.ref for m in self.mentions if m.at >= offset and m.ref.type == "Person"), None)
-
-    def _person_before(self, index: int) -> Ref | None:
-        offset = self.tokens[index].start
-        found = [m.ref for m in self.mentions if m.end <= offset and m.ref.type == "Person"]
-        return found[-1] if found else None
 
     def _subjects(self, wanted: list[Relation]) -> tuple[tuple[Ref, ...], str]:
         """Whom the question is about, or the name in it that memory does not know."""
