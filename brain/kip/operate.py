@@ -199,13 +199,11 @@ class Operator:
 
         head  the Space as it stands, when the snapshot looks back
         """
-        head = head or snapshot
-        plane = self.engine.planes.of(head)
-        return access_of(plane, self.session, snapshot, head, timestamp(self.engine.clock.now_ms()))
+        return access_of(self.engine.planes, self.session, snapshot, head or snapshot, self.engine.clock)
 
     def revalidate(self, access: Access, ledger: Ledger) -> None:
         """Whether what the writes needed is still held now that they are about to commit (§28.6)."""
-        revalidate(access.plane, self.session, ledger.asked, timestamp(self.engine.clock.now_ms()))
+        revalidate(self.engine.planes, access, self.session, ledger.asked, self.engine.clock)
 
     def approval(self, tx: Transaction, access: Access, ledger: Ledger, request_digest: str) -> str | None:
         """The approval the writes use up, None when they need none; RequiresApproval when it is missing (§29.11)."""

@@ -118,8 +118,7 @@ class Engine:
         raises  NotAuthorized without `manage_actor_binding`, NotFoundOrNotVisible for anything but a Concept in use
         """
         with self.space.transaction() as tx:
-            now = timestamp(self.clock.now_ms())
-            session = access_of(self.planes.of(tx), session, tx, tx, now).session
+            session = access_of(self.planes, session, tx, tx, self.clock).session
             govern.permit(session, "manage_actor_binding")
             found = tx.elements([concept]).get(concept)
             if found is None or found.kind is not Kind.CONCEPT or found.state != "active":
@@ -127,7 +126,7 @@ class Engine:
             identity = tx.control("identity") or NO_IDENTITY
             if identity["self"] == concept:
                 return
-            run = Run(tx, self.environment(tx), {}, session, now, self.space_uri)
+            run = Run(tx, self.environment(tx), {}, session, timestamp(self.clock.now_ms()), self.space_uri)
             ledger = ledger_of(run, tx)
             ledger.asked.add("manage_actor_binding")
             changed: Document = {**identity, "self": concept, "version": identity["version"] + 1}

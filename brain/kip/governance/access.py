@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from brain import errors
 from brain.kip.context import Session
@@ -17,16 +18,23 @@ from brain.kip.governance.plane import CONTROL, Plane, from_document
 from brain.kip.governance.sight import Sight
 from brain.kip.governance.view import View
 from brain.store.base import Snapshot
-from brain.times import Seq, Timestamp
+from brain.times import Clock, Seq, Timestamp, timestamp
 
 Open = Callable[[Seq], AbstractContextManager[Snapshot]]
 
 
+_REMEMBERED = 256
+
+
 class Planes:
-    """The protected state of one Space, read once per commit. Thread-safe: a stale entry is only read again."""
+    """The protected state of one Space, read once per commit, and what it came to for those who asked lately.
+
+    Thread-safe: what another thread replaced meanwhile is only worked out again.
+    """
 
     def __init__(self) -> None:
         self._known: tuple[Seq, Plane | None] = (-1, None)
+        self._authorities: dict[tuple[Any, ...], tuple[Authority, Timestamp | None]] = {}
 
     def of(self, head: Snapshot) -> Plane | None:
         """The newest plane, None where nobody governed.
@@ -35,15 +43,29 @@ class Planes:
         """
         seq, plane = self._known
         if seq != head.seq:
-            plane = stored_plane(head)
+            document = head.control(CONTROL)
+            if document is None:
+                plane = None
+            elif plane is None or plane.version != document["version"]:
+                plane = from_document(document)
+                self._authorities = {}
             self._known = (head.seq, plane)
         return plane
 
+    def authority(self, plane: Plane, session: Session, now: Timestamp) -> Authority:
+        """The authority a session, as its door made it, acts with.
 
-def stored_plane(snapshot: Snapshot) -> Plane | None:
-    """The plane of a snapshot."""
-    document = snapshot.control(CONTROL)
-    return None if document is None else from_document(document)
+        raises  NotAuthorized for a delegation that gives nothing
+        """
+        kept = self._authorities
+        key = (plane.version, session.principal_id, session.permissions, session.delegation)
+        found = kept.get(key)
+        if found is None or (found[1] is not None and now >= found[1]):
+            found = _authority(plane, session, now), _next_expiry(plane, now)
+            if len(kept) >= _REMEMBERED:
+                kept.clear()
+            kept[key] = found
+        return found[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +100,17 @@ class Access:
         return opened
 
 
-def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: Snapshot, now: Timestamp) -> Access:
+def access_of(planes: Planes, session: Session, snapshot: Snapshot, head: Snapshot, clock: Clock) -> Access:
     """The access of a session to a snapshot.
 
-    plane   the protected state as of `head`
     raises  NotAuthorized for a delegation that gives nothing
     """
+    plane = planes.of(head)
     if plane is None:
         if session.delegation is not None:
             raise _no_delegation()
         return Access(session, snapshot, head)
-    authority = authority_in(plane, session, now)
+    authority = planes.authority(plane, session, timestamp(clock.now_ms()))
     session = _held(plane, session, authority)
     left_out = plane.quarantined if session.recalls else frozenset()
     if authority.sees_everything and not left_out:
@@ -106,11 +128,23 @@ def access_of(plane: Plane | None, session: Session, snapshot: Snapshot, head: S
     )
 
 
-def authority_in(plane: Plane, session: Session, now: Timestamp) -> Authority:
-    """The authority a session acts with.
+def revalidate(planes: Planes, access: Access, session: Session, asked: Iterable[str], clock: Clock) -> None:
+    """Ask again, right before a commit, for what its writes needed (§28.6).
 
-    raises  NotAuthorized for a delegation that gives nothing
+    session  as its door made it
+    raises   NotAuthorized when one of the permissions is gone
     """
+    if access.plane is None:
+        return
+    held = planes.authority(access.plane, session, timestamp(clock.now_ms())).permissions
+    lost = sorted(set(asked) - held)
+    if lost:
+        raise errors.NotAuthorized(
+            f"The permission {lost[0]} was withdrawn before the write was finished.", details={"permission": lost[0]}
+        )
+
+
+def _authority(plane: Plane, session: Session, now: Timestamp) -> Authority:
     if session.delegation is None:
         return authority_of(plane, session.principal_id, session.permissions, now)
     found = delegated(plane, session.delegation, session.principal_id, now)
@@ -119,20 +153,11 @@ def authority_in(plane: Plane, session: Session, now: Timestamp) -> Authority:
     return found
 
 
-def revalidate(plane: Plane | None, session: Session, asked: Iterable[str], now: Timestamp) -> None:
-    """Ask again, right before a commit, for what its writes needed (§28.6).
-
-    session  as its door made it
-    raises   NotAuthorized when one of the permissions is gone
-    """
-    if plane is None:
-        return
-    held = authority_in(plane, session, now).permissions
-    lost = sorted(set(asked) - held)
-    if lost:
-        raise errors.NotAuthorized(
-            f"The permission {lost[0]} was withdrawn before the write was finished.", details={"permission": lost[0]}
-        )
+def _next_expiry(plane: Plane, now: Timestamp) -> Timestamp | None:
+    """When the passing of time alone changes what somebody may do."""
+    ends = [grant.expires_at for grant in plane.grants.values()]
+    ends += [delegation.expires_at for delegation in plane.delegations.values()]
+    return min((end for end in ends if end is not None and end > now), default=None)
 
 
 def _held(plane: Plane, session: Session, authority: Authority) -> Session:

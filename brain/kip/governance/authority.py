@@ -119,7 +119,9 @@ class Authority:
     @cached_property
     def digest(self) -> str:
         """Equal for authorities that decide alike because they were made of the same state."""
-        return digest([self._identity, [authority.digest for authority in self._within]])
+        allowed = tuple(Rule("allow", given.permissions, scope=given.scope) for given in self._allowances)
+        stated = to_document(Plane(policy=Policy(rules=(*allowed, *self._denials))))["policy"]["rules"]
+        return digest([self._identity, stated, [authority.digest for authority in self._within]])
 
 
 def authority_of(plane: Plane, principal: str, held: frozenset[str], now: Timestamp) -> Authority:
@@ -136,12 +138,7 @@ def authority_of(plane: Plane, principal: str, held: frozenset[str], now: Timest
     rules = _rules_of(plane, principal)
     allowances += [Allowance(rule.permissions, rule.scope) for rule in rules if rule.effect == "allow"]
     denials = [rule for rule in rules if rule.effect == "deny"]
-    stated = to_document(Plane(policy=Policy(rules=(*(_rule(given) for given in allowances), *denials))))
-    return Authority(allowances, denials, identity=[sorted(subjects), stated["policy"]["rules"]])
-
-
-def _rule(given: Allowance) -> Rule:
-    return Rule("allow", given.permissions, scope=given.scope)
+    return Authority(allowances, denials, identity=sorted(subjects))
 
 
 def delegated(plane: Plane, name: str, receiver: str, now: Timestamp) -> Authority | None:

@@ -265,9 +265,8 @@ class Governor(Elements):
             return audit.writes(snapshot, after=after, limit=limit)
 
     def _permit(self, session: Session, permission: str) -> None:
-        now = timestamp(self._engine.clock.now_ms())
         with self._engine.space.snapshot() as head:
-            access = access_of(self._engine.planes.of(head), session, head, head, now)
+            access = access_of(self._engine.planes, session, head, head, self._engine.clock)
         govern.permit(access.session, permission)
 
 

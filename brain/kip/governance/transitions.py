@@ -69,7 +69,7 @@ def transition(engine: Engine, session: Session, action: str, permission: str, b
     now = timestamp(engine.clock.now_ms())
     try:
         with engine.space.transaction() as tx:
-            access = access_of(engine.planes.of(tx), session, tx, tx, now)
+            access = access_of(engine.planes, session, tx, tx, engine.clock)
             move = Move(access, tx, access.plane or Plane())
             govern.permit(move.session, permission)
             body(move)

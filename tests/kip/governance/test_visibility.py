@@ -349,7 +349,7 @@ def test_a_denied_element_never_reaches_the_executor(
     engine: Engine = space.engine
     with space.store.snapshot() as head:
         now = timestamp(space.clock.now_ms())
-        access = access_of(engine.planes.of(head), GUEST, head, head, now)
+        access = access_of(engine.planes, GUEST, head, head, space.clock)
         assert isinstance(access.snapshot, View)
         spy = Spy(access.snapshot)
         run = Run(spy, engine.environment(head), {}, access.session, now, engine.space_uri, sight=access.sight)
@@ -363,8 +363,7 @@ def test_who_sees_everything_reads_the_store_itself(space: Space, governor: Gove
     """No rule touches the preset's principals, so nothing stands between them and the store."""
     governor.set_policy(OWNER, policy(deny("discover")))
     with space.store.snapshot() as head:
-        plane = space.engine.planes.of(head)
         for session in (OWNER, agent()):
-            access = access_of(plane, session, head, head, timestamp(space.clock.now_ms()))
+            access = access_of(space.engine.planes, session, head, head, space.clock)
             assert access.snapshot is head
             assert (access.sight, access.session.authority) == (None, None)
