@@ -154,7 +154,7 @@ class Queue:
         with space.snapshot() as now:
             if self._is_held(now) or not (self.has_due(now, MAINTENANCE) or self.has_due(now, FORMATION)):
                 return None
-        with space.transaction() as tx:
+        with space.transaction(durable=False) as tx:
             at = self._clock.now_ms()
             # A lease that is still good is somebody's, and be it this very process: one pass at a time.
             if self._is_held(tx):
@@ -220,7 +220,7 @@ class Queue:
 
     def renew(self, space: OpenSpace, taken: Taken) -> Taken:
         """The same entry under a longer lease; LeaseLost when it is somebody else's or ran out."""
-        with space.transaction() as tx:
+        with space.transaction(durable=False) as tx:
             self._check(tx, taken)
             lease = taken.lease
             longer = tx.acquire_lease(lease.name, lease.holder, ttl_ms=self._ttl_ms, now_ms=self._clock.now_ms())
@@ -238,7 +238,7 @@ class Queue:
         self, space: OpenSpace, taken: Taken, messages: Sequence[Mapping[str, Any]], usage: Usage
     ) -> None:
         """Show how far a pass has come; LeaseLost when it is no longer its holder's to show."""
-        with space.transaction() as tx:
+        with space.transaction(durable=False) as tx:
             self._check(tx, taken)
             progress = progress_of(tx, taken.collection, taken.number)
             record = conversations.read(tx, taken.collection, taken.number)

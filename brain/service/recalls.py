@@ -19,7 +19,7 @@ class RecallRun:
     def __init__(self, space: OpenSpace, clock: Clock, *, query: str, user: str) -> None:
         self._space = space
         self._clock = clock
-        with space.transaction() as tx:
+        with space.transaction(durable=False) as tx:
             self.number = conversations.open_conversation(
                 tx,
                 "recall",
@@ -31,7 +31,7 @@ class RecallRun:
 
     def keep_transcript(self, messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
         """Show how far it has come."""
-        self._change(messages=list(messages), usage=usage_to_wire(usage))
+        self._change(durable=False, messages=list(messages), usage=usage_to_wire(usage))
 
     def cancel(self, reason: str) -> None:
         """It ends without an answer because nobody waits for one any more."""
@@ -69,6 +69,6 @@ class RecallRun:
                     amounts |= {"uncertainty_reports": 1, "uncertainty_sum": result.uncertainty}
                 ledger.add_metrics(tx, now, **amounts)
 
-    def _change(self, **members: Any) -> None:
-        with self._space.transaction() as tx:
+    def _change(self, *, durable: bool = True, **members: Any) -> None:
+        with self._space.transaction(durable=durable) as tx:
             conversations.change(tx, "recall", self.number, self._clock.now_ms(), **members)

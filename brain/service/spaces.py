@@ -61,9 +61,9 @@ class OpenSpace:
         """The head, for reads beside the engine."""
         return self.store.snapshot()
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
-        """A write of state beside the graph."""
-        return self.store.transaction()
+    def transaction(self, *, durable: bool = True) -> AbstractContextManager[Transaction]:
+        """A write of state beside the graph; see `SpaceStore.transaction`."""
+        return self.store.transaction(durable=durable)
 
     def pin(self, *, counts_as_use: bool = True) -> bool:
         """Hold it open until `unpin`; False when it has been closed meanwhile and must be asked for again."""

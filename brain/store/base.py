@@ -510,8 +510,13 @@ class SpaceStore(Protocol):
         """The head, or the Space as of `seq` (0 is empty)."""
         ...
 
-    def transaction(self, *, timeout_ms: int | None = None) -> AbstractContextManager[Transaction]:
+    def transaction(
+        self, *, timeout_ms: int | None = None, durable: bool = True
+    ) -> AbstractContextManager[Transaction]:
         """Wait for the writer lock; leaving the block commits, an exception undoes everything.
+
+        durable  False for what nobody was promised: the commit does not wait for the disk, and a power loss before
+                 the next durable one may undo it, as a whole. A killed process loses nothing either way
 
         Graph writes without `record` are undone too, with InternalError.
         """

@@ -217,6 +217,28 @@ class TestFormat:
         elsewhere.close()
 
     @pytest.mark.requirement("BR-STORE-018")
+    @pytest.mark.parametrize(("durability", "levels"), [("full", [1, 2, 1, 2]), ("normal", [1, 1, 1, 1])])
+    def test_what_nobody_was_promised_does_not_wait_for_the_disk(
+        self, folder: Path, durability: str, levels: list[int]
+    ) -> None:
+        store = SqliteStore(folder, durability=durability)  # type: ignore[arg-type]
+        space: Any = store.create("demo", now_ms=0)
+        seen = []
+        for number, durable in enumerate((False, True, False, True)):
+            try:
+                with space.transaction(durable=durable) as tx:
+                    tx.set("counters", str(number), {"n": number})
+                    seen.append(tx._connection.pragma("synchronous"))
+                    if number == 2:
+                        raise ZeroDivisionError
+            except ZeroDivisionError:
+                pass
+        assert seen == levels
+        with store.open("demo").snapshot() as now:
+            assert [key for key, _ in now.scan_state("counters")] == ["0", "1", "3"]
+        store.close()
+
+    @pytest.mark.requirement("BR-STORE-018")
     @pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
     def test_durability_is_sqlites_synchronous_setting(self, folder: Path, durability: str, level: int) -> None:
         store = SqliteStore(folder, durability=durability)  # type: ignore[arg-type]

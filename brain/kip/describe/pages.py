@@ -18,21 +18,22 @@ from brain.times import Seq
 class Traversal:
     """A walk through the rows of one query, over as many pages as it takes.
 
-    identity  of the query, so that a cursor goes on with no other
+    statement the query; a cursor goes on with no other
     after     where the walk stopped: a count of rows or the last sequence, as its family counts
     seq       the sequence the walk is pinned to
     ranking   of a search by likeness, as in `Cursor`
     """
 
     family: Family
-    identity: str
+    statement: ast.List | ast.History | ast.Search
     after: int
     seq: Seq
     ranking: Json = None
 
     def cursor(self, run: Run, after: int) -> str:
         """The token that goes on after `after`."""
-        token = Cursor(self.family, run.space_uri, self.seq, self.identity, after, self.ranking)
+        identity = cursor.identity_of(self.statement, run.parameters)
+        token = Cursor(self.family, run.space_uri, self.seq, identity, after, self.ranking)
         return cursor.issue(token, run.cursor_key)
 
 
@@ -41,12 +42,11 @@ def traversal(run: Run, family: Family, statement: ast.List | ast.History | ast.
 
     raises  CursorInvalid, CursorTypeMismatch, CursorMismatch for a cursor of somewhere else
     """
-    identity = cursor.identity_of(statement, run.parameters)
     if statement.cursor is None:
-        return Traversal(family, identity, 0, run.snapshot.seq)
+        return Traversal(family, statement, 0, run.snapshot.seq)
     found = read_token(run, family, statement.cursor)
-    cursor.require(found, identity)
-    return Traversal(family, identity, int(found.position), found.seq, found.ranking)
+    cursor.require(found, cursor.identity_of(statement, run.parameters))
+    return Traversal(family, statement, int(found.position), found.seq, found.ranking)
 
 
 def read_token(run: Run, family: Family, node: ast.Scalar) -> Cursor:

@@ -24,6 +24,9 @@ from brain.times import Seq
 IDLE_READERS = 8
 """Reader connections kept open between snapshots."""
 
+_FLUSHED, _UNFLUSHED = "PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"
+"""How the next commit is written. The log is one file: what is flushed takes with it all that came before."""
+
 _SCRUB_WAIT_MS = 200
 """How long an erasure waits for readers before it leaves the log to the next commit."""
 
@@ -84,7 +87,7 @@ class SqliteSpace:
             self._give_back(connection)
 
     @contextmanager
-    def transaction(self, *, timeout_ms: int | None = None) -> Iterator[SqliteTransaction]:
+    def transaction(self, *, timeout_ms: int | None = None, durable: bool = True) -> Iterator[SqliteTransaction]:
         started = time.monotonic()
         patience_ms = self._options.busy_timeout_ms if timeout_ms is None else timeout_ms
         if not self._writer_lock.acquire(timeout=patience_ms / 1000):
@@ -94,6 +97,7 @@ class SqliteSpace:
             connection = self._writer
             waited_ms = round((time.monotonic() - started) * 1000)
             wait_for_locks(connection, max(0, patience_ms - waited_ms))
+            connection.execute(_FLUSHED if durable and self._options.durability == "full" else _UNFLUSHED)
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except apsw.Error as error:
