@@ -30,9 +30,14 @@ def citation(element: Element, snapshot: Snapshot) -> Citation:
     return _cite(element.body, named)
 
 
-def cite(ids: Sequence[ElementId], reading: Reading) -> tuple[Citation, ...]:
-    """Several elements by id, in the order given; those a reader may not see are left out."""
-    views = read_views(ids, reading)
+def cite(
+    ids: Sequence[ElementId], reading: Reading, known: Mapping[ElementId, Document] | None = None
+) -> tuple[Citation, ...]:
+    """Several elements by id, in the order given; those a reader may not see are left out.
+
+    known  the views of all of them, where the reader has them already
+    """
+    views = read_views(ids, reading) if known is None else {i: known[i] for i in ids}
     named = dict(views)
     for _ in range(2):
         wanted = {i for view in views.values() for i in _named_by(view, named)} - set(named)

@@ -12,7 +12,7 @@ from brain.kip.context import Session
 from brain.service import ledger
 from brain.service.failures import Unavailable
 from brain.service.spaces import OpenSpace
-from brain.store.base import Reader, Transaction
+from brain.store.base import Document, Reader, Transaction
 from brain.times import Clock
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def probe(space: OpenSpace, query: str, limit: int, *, session: Session, clock: 
         return {"found": False, "negative_cached": True, "search_exhaustive": True}
     reading = Reading(space.engine, session)
     try:
-        ids, is_exhaustive = _search(reading, query, limit)
-        hits = [dict(found.wire) for found in cite(ids, reading)]
+        found, is_exhaustive = _search(reading, query, limit)
+        hits = [dict(citation.wire) for citation in cite(list(found), reading, found)]
     except ReadFailed as failed:
         raise Unavailable("memory could not be searched just now") from failed
     answer: dict[str, Any] = {"found": bool(hits), "negative_cached": False, "search_exhaustive": is_exhaustive}
@@ -85,17 +85,17 @@ def _count(space: OpenSpace, clock: Clock, miss: str | None, searched_at: int, *
         log.warning("probe_not_counted", space=space.id)
 
 
-def _search(reading: Reading, query: str, limit: int) -> tuple[list[str], bool]:
-    """The best hits over all kinds that carry text, and whether every one of these searches ran to its end."""
+def _search(reading: Reading, query: str, limit: int) -> tuple[dict[str, Document], bool]:
+    """The best hits over all kinds that carry text, by id, and whether every one of these searches ran to its end."""
     from brain.agents.reading import ReadFailed
 
-    found: list[tuple[float, str]] = []
+    found: list[tuple[float, str, Document]] = []
     is_exhaustive = True
     asked = {"query": query, "limit": limit}
     for answer in reading.try_all([(f"SEARCH {kind} :query LIMIT :limit", asked) for kind in _KINDS]):
         if "error" in answer:
             raise ReadFailed(answer["error"]["code"])
         is_exhaustive = is_exhaustive and answer["result"]["exhaustive"]
-        found += [(hit["retrieval"]["score"], hit["id"]) for hit in answer["result"]["hits"]]
+        found += [(hit["retrieval"]["score"], hit["id"], hit["element"]) for hit in answer["result"]["hits"]]
     found.sort(key=lambda hit: (-hit[0], hit[1]))
-    return [element_id for _, element_id in found[:limit]], is_exhaustive
+    return {element_id: element for _, element_id, element in found[:limit]}, is_exhaustive
