@@ -8,8 +8,8 @@ from dataclasses import replace
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.evidence import held_for
 from brain.agents.builtin.recall.happenings import commitments_for, events_reply, names_matter, promise_told
+from brain.agents.builtin.recall.statements import told_reply
 from brain.agents.builtin.recall.told import Told
-from brain.agents.builtin.recall.values import told_reply
 from brain.agents.builtin.when import When
 from brain.agents.turns import KnownCommitment
 

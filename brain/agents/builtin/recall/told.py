@@ -9,6 +9,7 @@ from typing import Any
 from brain.agents.builtin.english.verbs import FORMS
 from brain.agents.builtin.text import Language
 from brain.agents.turns import KnownClaim
+from brain.names import fold, words
 from brain.store.base import ElementId
 
 
@@ -68,3 +69,17 @@ def negated(shape: str, language: Language) -> str:
     if lemma is None:
         return f"it is not so that {shape}"
     return " ".join([words[0], "does", "not", lemma, *words[2:]])
+
+
+def stem(word: str) -> str:
+    """A word without its ending."""
+    plain = fold(word)
+    for ending in ("ing", "ed", "es", "s"):
+        if plain.endswith(ending) and len(plain) > len(ending) + 2:
+            return plain[: -len(ending)]
+    return plain
+
+
+def words_of(claim: KnownClaim) -> list[str]:
+    """The words of a claim's two ends."""
+    return words(f"{claim.subject.name} {claim.object.name}")
