@@ -53,7 +53,9 @@ class Application:
         import brain.agents.maintenance
         import brain.agents.recall
         import brain.upkeep.settle  # noqa: F401
+        from brain.store.search import query_terms
 
+        query_terms("warm")
         if isinstance(self.model, LateModel):
             self.model.load()
 

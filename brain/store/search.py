@@ -17,10 +17,9 @@ import threading
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import log
-
-import snowballstemmer
+from typing import Any
 
 from brain.store.base import ElementId, Hit, element_number
 
@@ -50,7 +49,6 @@ _WORD_OF_LETTERS = re.compile(r"[a-z]{3,}")
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
 
-_stemmer = snowballstemmer.stemmer("english")
 _stemmer_lock = threading.Lock()
 
 
@@ -161,5 +159,12 @@ def _stem(word: str) -> str:
     if not _WORD_OF_LETTERS.fullmatch(word):
         return word
     with _stemmer_lock:  # the stemmer keeps its state in itself
-        stem: str = _stemmer.stemWord(word)
+        stem: str = _stemmer().stemWord(word)
     return stem
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer  # brings its three dozen languages along, which a start need not wait for
+
+    return snowballstemmer.stemmer("english")
