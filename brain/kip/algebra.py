@@ -8,13 +8,16 @@ Variables are names. A hidden variable (`is_hidden`) stands for something the au
 Proposition, an inline pattern. It joins like any other, but two solutions that differ only in hidden variables are one
 solution (§42.5).
 
-For stores that run steps themselves (`Snapshot.select`): a row holds one cell per name in `columns_of(step)`.
+For stores that run plans themselves (`Snapshot.select`), rows are:
 
-- A variable's cell is None when it is unbound, else a pair: `("element", id)`, `("value", json)` for a Literal or a
-  field's value, `("symbol", exact_ref)` for a predicate variable.
-- A `Project`'s row is its outputs as JSON, then `position`, the row's place in the order as `order_of` in
-  `brain/kip/execute/ordering.py` spells it (a cursor continues behind it), then `bound`, the ids of the elements that
-  bound the row.
+- of a `Block`: a cell for each of `variables(block)`, in any order of the rows;
+- of a `Project` without a `Group`: its distinct solutions in order and cut, a cell for each of `distinct.variables`,
+  then the ids of further elements that bound the row;
+- of a `Group`: a cell for each key, then the value of each aggregate, then the ids of the first elements that bound it.
+  A group may come in several rows, to be added up, when JSON spells its keys in several ways.
+
+A cell is None when its variable is unbound, an `Element` when the plan looks into it, `("element", id)`,
+`("value", json)` for a Literal or a field's value, or `("symbol", exact_ref)` for a predicate variable.
 """
 
 from __future__ import annotations

@@ -57,6 +57,10 @@ class LeaseLost(Exception):
     """The holder's fencing token is no longer the newest: it must write nothing more."""
 
 
+class Undecided(Exception):
+    """A plan met a value that the store cannot judge as the language does: it has to be run step by step."""
+
+
 class SpaceExists(Exception):
     """A Space of this id is already there."""
 
@@ -397,8 +401,14 @@ class Snapshot(Reader, Protocol):
     def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
         """Run a whole plan natively, or None when this store cannot: the caller then runs it step by step.
 
-        Rows hold one value per output column of the plan, in the plan's order.
+        Rows are as `brain.kip.algebra` describes them, streamed in bounded memory.
+
+        raises  Undecided, from any row on, for a value the store cannot judge as the language does
         """
+        ...
+
+    def explain(self, plan: Step) -> str | None:
+        """How `select` would run a plan, in the store's own language and without any value; None when it would not."""
         ...
 
     def control(self, name: str) -> Document | None:

@@ -25,12 +25,14 @@ Reader = Callable[[Row], Value]
 class Frame:
     """
     cells       variable name to its place in a row
+    natively    whether the store may run what it can by itself
     branches    rows of UNION blocks that ran, by the step's identity
     validities  the computed validity of derivations
     """
 
     graph: Graph
     cells: dict[str, int]
+    natively: bool = True
     branches: dict[int, list[Batch]] = field(default_factory=dict)
     validities: Validities = field(init=False)
 
@@ -38,8 +40,8 @@ class Frame:
         self.validities = Validities(self.graph)
 
     @classmethod
-    def of(cls, plan: Step, graph: Graph) -> Frame:
-        return cls(graph, {name: place for place, name in enumerate(variables(plan))})
+    def of(cls, plan: Step, graph: Graph, *, natively: bool = True) -> Frame:
+        return cls(graph, {name: place for place, name in enumerate(variables(plan))}, natively)
 
     def empty_row(self) -> Row:
         return [None] * len(self.cells)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
-from brain.kip.algebra import Aggregate, Group
+from brain.kip.algebra import Access, Aggregate, Group
 from brain.kip.execute.bindings import Batch, Datum, cited, order_of
-from brain.kip.execute.frame import Frame
+from brain.kip.execute.frame import Frame, value_of
+from brain.kip.execute.pushdown import binding
 from brain.kip.functions import AGGREGATES
 from brain.kip.values import Ref, SymbolValue, Value, identity
-from brain.store.base import ElementId
+from brain.store.base import ElementId, Undecided
 
 CITED = 64
 """Most elements a group names as having bound it."""
@@ -67,6 +69,43 @@ class Groups:
             [frozenset(group_.bound) for group_ in groups],
             [group_.order for group_ in groups],
         )
+
+    @classmethod
+    def made(cls, group: Group, found: Iterable[tuple[Any, ...]], frame: Frame) -> Groups:
+        """The groups a store made; rows of equal keys, which JSON can spell in several ways, are added up."""
+        size = len(group.keys)
+        groups = cls([], [], [])
+        places: dict[tuple[Any, ...], int] = {}
+        for row in found:
+            frame.graph.check_held(len(places))
+            keys, counts, bound = row[:size], row[size:-1], row[-1]
+            values = [value_of(binding(cell, frame)) for cell in keys]
+            place = places.setdefault(tuple(map(_identity, values)), len(groups.values))
+            if place < len(groups.values):
+                groups._add(place, group, counts, bound)
+                continue
+            shown = tuple(_shown(key, value, frame) for key, value in zip(group.keys, values, strict=True))
+            groups.values.append((*shown, *counts))
+            groups.bound.append(frozenset(bound))
+            groups.order.append(tuple(map(_order, values)))
+        return groups
+
+    def _add(self, place: int, group: Group, counts: tuple[Any, ...], bound: Iterable[ElementId]) -> None:
+        if any(aggregate.distinct for aggregate in group.aggregates):
+            raise Undecided
+        before, size = self.values[place], len(group.keys)
+        totals = (one + other for one, other in zip(before[size:], counts, strict=True))
+        self.values[place] = (*before[:size], *totals)
+        self.bound[place] = frozenset(islice(chain(self.bound[place], bound), CITED))
+
+
+def _shown(key: Access, value: Value, frame: Frame) -> Any:
+    """A key's value as JSON: a bare element is its whole view."""
+    if not isinstance(value, Ref):
+        return value
+    row = frame.empty_row()
+    row[frame.cells[key.variable]] = value.id
+    return frame.output(key)(row)
 
 
 @dataclass(slots=True)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
-from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
+from brain.kip.execute.blocks import extend_block, run_block
 from brain.kip.execute.frame import Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
 from brain.kip.execute.ordering import Key, Ranked, is_behind, key_of, sort
-from brain.kip.execute.pushdown import select
+from brain.kip.execute.pushdown import select, select_groups
 from brain.kip.execute.scans import first_elements, starts_in_order
 from brain.kip.execute.tuples import Join
-from brain.store.base import ElementId, Json
+from brain.store.base import ElementId, Json, Undecided
 
 SPARE = 512
 """Rows kept beyond those an ordered, cut answer needs before the surplus is dropped."""
@@ -38,18 +39,32 @@ class AnswerRow:
 
 def answer(plan: Project, graph: Graph) -> Iterator[AnswerRow]:
     """The rows of a plan, in order."""
-    frame = Frame.of(plan.block, graph)
-    native = select(plan, frame)
-    if native is not None:
-        return (AnswerRow(tuple(cells[:-2]), cells[-2], frozenset(cells[-1])) for cells in native)
-    if plan.group is not None:
-        return _grouped(plan, plan.group, frame)
-    return _plain(plan, frame)
+    given = 0
+    try:
+        for row in _answer(plan, Frame.of(plan.block, graph)):
+            yield row
+            given += 1
+    except Undecided:
+        # The order of an answer does not depend on who runs the plan.
+        yield from islice(_answer(plan, Frame.of(plan.block, graph, natively=False)), given, None)
 
 
 def solutions(distinct: Distinct, graph: Graph) -> list[dict[str, Cell]]:
     """All distinct solutions, in ascending order of what the variables are bound to."""
-    frame = Frame.of(distinct.source, graph)
+    try:
+        return _solutions(distinct, Frame.of(distinct.source, graph))
+    except Undecided:
+        return _solutions(distinct, Frame.of(distinct.source, graph, natively=False))
+
+
+def _answer(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
+    if plan.group is not None:
+        return _grouped(plan, plan.group, frame)
+    found = select(plan, frame)
+    return _plain(plan, frame) if found is None else _native(plan, found, frame)
+
+
+def _solutions(distinct: Distinct, frame: Frame) -> list[dict[str, Cell]]:
     rows = list(_Best(frame, distinct, (), None, None).of(run_block(distinct.source, frame)))
     return [{name: ranked.items[0][frame.cells[name]] for name in distinct.variables} for ranked in rows]
 
@@ -67,15 +82,27 @@ def _plain(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
             yield AnswerRow(values, ranked.position, frozenset(set().union(*map(cited, ranked.items))))
 
 
+def _native(
+    plan: Project, found: Iterator[list[tuple[Row, frozenset[ElementId]]]], frame: Frame
+) -> Iterator[AnswerRow]:
+    """The answer rows of solutions that the store put in order."""
+    accesses = [output for output in plan.outputs if isinstance(output, Access)]
+    readers = [frame.output(access) for access in accesses]
+    best = _Best(frame, plan.distinct, plan.sort.keys, None, None)
+    for chunk in found:
+        frame.graph.check_deadline()
+        frame.load([row for row, _ in chunk], [*accesses, *best.accesses])
+        for row, bound in chunk:
+            values = tuple(read(row) for read in readers)
+            yield AnswerRow(values, best.ranked(row).position, bound.union(cited(row)))
+        frame.graph.forget()
+
+
 def _ranked(plan: Project, frame: Frame) -> Iterator[Ranked[Row]]:
     best = _Best(frame, plan.distinct, plan.sort.keys, plan.source.limit, plan.source.after)
     ordered = None if plan.sort.keys else _in_order(plan, frame)
     if ordered is None:
         yield from best.of(run_block(plan.block, frame))
-        return
-    native = run_natively_started(plan.block, frame, least=2)
-    if native is not None:
-        yield from best.of(native)
         return
     left = plan.source.limit
     for batches in ordered:
@@ -125,9 +152,16 @@ class _Best:
             frame.graph.forget()
         return self._cut(kept)
 
-    def _take(self, row: Row, kept: dict[tuple[Cell, ...], Ranked[Row]]) -> None:
+    def ranked(self, row: Row) -> Ranked[Row]:
+        """A row with its place; what the keys look into has to be loaded."""
+        return Ranked(self._keys(row), tuple(order_of(cell) for cell in self._solution(row)), [row])
+
+    def _keys(self, row: Row) -> tuple[Key, ...]:
         pairs = zip(self.readers, self.descending, strict=True)
-        keys = tuple(key_of(read(row), descending=down) for read, down in pairs)
+        return tuple(key_of(read(row), descending=down) for read, down in pairs)
+
+    def _take(self, row: Row, kept: dict[tuple[Cell, ...], Ranked[Row]]) -> None:
+        keys = self._keys(row)
         if self.bar is not None and keys[0] != self.bar and (keys[0] > self.bar) != self.descending[0]:
             return
         solution = self._solution(row)
@@ -186,7 +220,12 @@ def _reached(plan: Project) -> int:
 
 
 def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
-    groups = _counted(plan, group, frame) or Groups.of(group, _all_solutions(plan, frame), frame)
+    groups = _counted(plan, group, frame)
+    if groups is None:
+        found = select_groups(group, frame)
+        groups = (
+            Groups.of(group, _all_solutions(plan, frame), frame) if found is None else Groups.made(group, found, frame)
+        )
     keys = plan.sort.keys
     descending = [key.descending for key in keys]
     rows = []

@@ -14,6 +14,7 @@ import apsw
 import sqlite_vec
 
 from brain.store.base import SpaceMissing
+from brain.store.sqlite.plans.functions import register
 from brain.times import Clock, SystemClock
 
 Durability = Literal["full", "normal"]
@@ -54,6 +55,7 @@ def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Conne
     connection.enable_load_extension(True)
     connection.load_extension(sqlite_vec.loadable_path())
     connection.enable_load_extension(False)
+    register(connection)
     # What is purged is overwritten, not only unlinked (§60.3).
     connection.pragma("secure_delete", True)
     connection.pragma("temp_store", "memory")

@@ -34,7 +34,7 @@ from brain.store.base import (
 )
 from brain.store.rows import indexed_object
 from brain.store.search import FUSED, fuse
-from brain.store.sqlite import keywords, passages, vectors
+from brain.store.sqlite import keywords, passages, plans, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
 from brain.store.sqlite.scans import ScanPlan, plan_scan
@@ -201,8 +201,26 @@ class SqliteSnapshot(StateReader):
             found.append(Passage(id_of(eid), since, by.text))
         return found
 
-    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:  # noqa: ARG002
-        return None
+    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
+        statement = self._compiled(plan)
+        return None if statement is None else statement.read(self._stream(statement.text, statement.bindings))
+
+    def explain(self, plan: Step) -> str | None:
+        statement = self._compiled(plan)
+        return None if statement is None else statement.text
+
+    def _compiled(self, plan: Step) -> plans.Statement | None:
+        steps = plans.steps_of(plan)
+        if not plans.is_known(steps) or (plans.compares_ends(steps) and self._has_merges()):
+            return None
+        try:
+            return plans.statement_of(plan, self._at)
+        except plans.NotPushable:
+            return None
+
+    def _has_merges(self) -> bool:
+        statement = self._versions("eid", "merged_into IS NOT NULL", "merged")
+        return bool(self._rows(f"{statement} LIMIT 1", {"at": self._at}))
 
     # --- control documents, counts, commits ---------------------------------------------------------------------------
 

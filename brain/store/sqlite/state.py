@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -42,9 +42,12 @@ class StateReader:
         self._clock = clock
         self.timeout_ms = timeout_ms
         self._deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
+        self._streams: set[Any] = set()
 
     def end(self) -> None:
         """Nothing can be read or written from now on; the connection goes on to serve others."""
+        while self._streams:
+            self._streams.pop().close(True)
         self._connection = _Ended()
 
     def get(self, namespace: str, key: str) -> Document | None:
@@ -114,6 +117,21 @@ class StateReader:
             raise errors.ExecutionTimeout
         try:
             return self._connection.execute(statement, bindings).fetchall()
+        except apsw.Error as error:
+            raise translated(error) from error
+
+    def _stream(self, statement: str, bindings: dict[str, Any]) -> Iterator[Row]:
+        """The rows of a statement as they are made; closing the iterator ends the statement."""
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise errors.ExecutionTimeout
+        try:
+            cursor = self._connection.execute(statement, bindings)
+            self._streams.add(cursor)
+            try:
+                yield from cursor
+            finally:
+                self._streams.discard(cursor)
+                cursor.close(True)
         except apsw.Error as error:
             raise translated(error) from error
 

@@ -15,10 +15,10 @@ from brain.kip import algebra, ast
 from brain.kip.context import Limits, Run
 from brain.kip.parser import parse
 from brain.kip.read import run_find
-from brain.store.base import Hit, SearchQuery, SpaceStore
+from brain.store.base import Hit, SearchQuery, SpaceStore, Undecided
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, reading
-from tests.kip.read.watched import Watched
+from tests.kip.read.watched import StepByStep, Watched
 
 SIZE = 1_200
 
@@ -105,7 +105,8 @@ def test_a_bound_end_is_where_a_join_starts(crowd: SpaceStore) -> None:
     command = """FIND(?d.name) WHERE { (?c, "knows", ?d) ?d {type: "Person"} (?b, "knows", ?c) (?a, "knows", ?b)
         ?a {type: "Person", key: "person:7"} }"""
     with reading(crowd) as run:
-        answer, watched = ask(run, command)
+        watched = StepByStep(run.snapshot)
+        answer = run_find(find(command), replace(run, snapshot=watched))
     assert answer.result == ["Person 10"]
     assert watched.read == 1
 
@@ -195,9 +196,63 @@ def test_a_store_is_offered_the_whole_plan_and_then_the_longest_runs_of_steps(cr
 
 @pytest.mark.requirement("KI-KQL-067")
 def test_a_store_may_answer_the_whole_plan(crowd: SpaceStore) -> None:
-    rows = [("Ann", ((), ((0, 0, 1),)), ["C-1"]), ("Ben", ((), ((0, 0, 2),)), ["C-2"])]
     with reading(crowd) as run:
+        first = run.snapshot.elements(["C-4"])["C-4"]
+        rows = [(first, {"P-1"}), (("element", "C-5"), set())]
         native = Native(run.snapshot, {algebra.Project: rows})
         answer = run_find(find("FIND(?p.name) WHERE { ?p {} } LIMIT 1"), replace(run, snapshot=native))
-    assert (answer.result, answer.bound) == (["Ann"], (frozenset({"C-1"}),))
+    assert (answer.result, answer.bound) == (["Person 0"], (frozenset({"C-4", "P-1"}),))
     assert answer.next_cursor is not None
+    assert [type(plan) for plan in native.offered] == [algebra.Project]
+
+
+@pytest.mark.requirement("KI-KQL-067")
+def test_a_store_may_count_groups(crowd: SpaceStore) -> None:
+    rows = [(("value", 2), 3, ["C-4"]), (("value", 2.0), 1, ["C-5"]), (None, 7, [])]
+    with reading(crowd) as run:
+        native = Native(run.snapshot, {algebra.Group: rows})
+        command = "FIND(?p.attributes.age, COUNT(?p)) WHERE { ?p {} } ORDER BY COUNT(?p) DESC"
+        answer = run_find(find(command), replace(run, snapshot=native))
+    assert answer.result == [[None, 7], [2, 4]]
+    assert answer.bound == (frozenset(), frozenset({"C-4", "C-5"}))
+
+
+@pytest.mark.requirement("KI-KQL-067")
+@pytest.mark.parametrize("plan", [algebra.Project, algebra.Group, algebra.Block])
+def test_what_a_store_cannot_judge_is_run_step_by_step_from_there_on(crowd: SpaceStore, plan: type) -> None:
+    commands = {
+        algebra.Project: 'FIND(?p.name) WHERE { ?p {type: "Place"} }',
+        algebra.Group: 'FIND(?p.name, COUNT(?p)) WHERE { ?p {type: "Place"} }',
+        algebra.Block: 'FIND(?p.name) WHERE { ?p {type: "Place"} FILTER(?p.name != "x") } ORDER BY ?p.name',
+    }
+
+    class GivesUp(Native):
+        def select(self, offered: algebra.Step) -> Iterator[tuple[Any, ...]] | None:
+            return self.two_rows() if type(offered) is plan else None
+
+        def two_rows(self) -> Iterator[tuple[Any, ...]]:
+            if plan is algebra.Project:
+                yield (("element", "C-1"), set())
+                yield (("element", "C-2"), set())
+            raise Undecided
+
+    with reading(crowd) as run:
+        native = GivesUp(run.snapshot, {})
+        answer = run_find(find(commands[plan]), replace(run, snapshot=native))
+    names = [f"Place {number}" for number in range(3)]
+    assert answer.result == ([[name, 1] for name in names] if plan is algebra.Group else names)
+
+
+@pytest.mark.requirement("KI-KQL-044", "KI-KQL-067")
+def test_a_value_that_no_comparison_takes_is_an_error_in_the_store_too(tmp_path: Path) -> None:
+    graph = Graph()
+    graph.concept(name="A", attributes={"age": 3})
+    graph.concept(name="B", attributes={"age": [3]})
+    with reading(graph.store(SqliteStore(tmp_path))) as run:
+        for command in (
+            'FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.attributes.age > 1) }',
+            'FIND(COUNT(?p)) WHERE { ?p {type: "Person"} FILTER(?p.attributes.age > 1) }',
+            'FIND(?p.name) WHERE { ?p {type: "Person"} } ORDER BY ?p.attributes.age',
+        ):
+            with pytest.raises(errors.TypeMismatch):
+                run_find(find(command), run)
