@@ -41,6 +41,9 @@ _OWN = pattern(
     r"|(?:关于|有关)我|我(?:们)?(?:自己)?(?:的|说|告诉|提供|分享)"
 )
 """What a wish to be forgotten is about: the speaker's own."""
+_OTHERS = pattern(
+    r"\b(?:every(?:body|one)|all (?:the )?(?:users|people|others)|other (?:users|people)|others)\b|其他人|所有人|别人|大家"
+)
 _KIP = pattern(
     r"\b(?:MUTATE|UPSERT|ENSURE|PURGE|TRANSITION|SUPERSEDING|DEFINE|ASSERT|MERGE|FIND|CREATE)\s*(?:\(|\{|CONCEPT|PREDICATE|PROPOSITION|"
     r"EVIDENCE|ACTIVITY|ASSERTION|PAYLOAD|:)|\bCONFIRM \"?PURGE",
@@ -65,7 +68,7 @@ def is_order(text: str) -> bool:
     """
     if any(found.search(text) for found in (_ORDER, _KIP)) or _ROLE_LINE.match(text) is not None:
         return True
-    return _WIPE.search(text) is not None and _OWN.search(text) is None
+    return _WIPE.search(text) is not None and (_OWN.search(text) is None or _OTHERS.search(text) is not None)
 
 
 def is_transcript(line: str) -> bool:

@@ -21,6 +21,7 @@ _APPOINTMENT = pattern(
     r"^有(?:一|两)?[个场次节]?(?P<what>(?:.{0,8}(?:的))?(?:面试|会议?|考试|约会|手术|航班|课|预约|聚会|婚礼|演讲|讲座|体检))$"
 )
 _PROMISE = pattern(r"^(?:打算|计划|准备|答应|保证)")
+_LEAVE = pattern(r"^(?:请假|休假|调休|出差|请年假|休年假|请病假|值班|不在(?:公司|办公室)?)$")
 _IDLE = pattern(r"^(?:想|看看|试试|考虑|知道|等|睡|休息|走|是|在|有)")
 _HARD = pattern(r"你|您|我们|咱|这|那")
 
@@ -37,6 +38,9 @@ def of_clause(subject: Thing, rest: str, times: Sequence[Spot], cast: Cast, msg:
     meeting = _APPOINTMENT.match(mood.text)
     if meeting and due is not None and (ahead or any(spot.reading[0] != spot.reading[1] for spot in times)):
         return [Owed(msg, cast.speaker, meeting["what"], subject, None, due.start)]
+    leave = _LEAVE.match(mood.text)
+    if leave and due is not None and not _DONE.search(rest):
+        return [Took(msg, cast.speaker, f"{cast.called(subject)}{leave.group()}", due.on, (subject,))]
     if mood.planned or ahead:
         return _promise(subject, rest, mood.text, due.last if due else None, cast, msg)
     if not _DEED.match(mood.text) or not (_DONE.search(rest) or times) or len(mood.text) < 3:

@@ -14,6 +14,11 @@ from brain.agents.builtin.text import pattern
 
 _LATIN = pattern(r"^\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,3}", ignore_case=False)
 _PROJECT = pattern(r"^(?P<name>[\p{Han}\p{Latin}0-9 ]{1,16}?)(?:这个)?项目")
+_AT_HOME = pattern(
+    r"^((?:我们|咱们)(?:俩|都|又|还|一家|全家)*|我(?:和|跟|与)我?(?:丈夫|妻子|老公|老婆|太太|先生|爱人|孩子|家人|爸妈|父母|男朋友|女朋友|室友)(?:都|一起)*)"
+    r"(?:住在|搬|养了?|有一[只条])"
+)
+"""What holds of the speaker when it holds of "us"."""
 _RELATIVES = sorted(CHINESE_RELATIVES, key=len, reverse=True)
 _PETS = sorted(CHINESE_PETS, key=len, reverse=True)
 
@@ -53,6 +58,10 @@ def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
         if text.startswith(home):
             yield from _of(cast.speaker, text[len(home) :], cast, msg)
             return
+    ours = _AT_HOME.match(text)
+    if ours:
+        yield Subject(cast.speaker, text[ours.end(1) :])
+        return
     if text.startswith(("我们", "咱们", "你们", "他们", "她们", "大家", "你", "您", "它")):
         return
     for pronoun in ("我自己", "我家", "本人", "我"):

@@ -48,6 +48,17 @@ def of_clause(
     return list(facts) if facts else None
 
 
+def _plain_noun(word: str) -> str:
+    """An attribute's noun without what tells which of several it is: `account email` is an email."""
+    first, _, rest = word.partition(" ")
+    return rest if first in _WHICH and rest in ("email", "email address", "phone", "phone number", "number") else word
+
+
+_WHICH = frozenset(
+    ("account", "contact", "main", "primary", "office", "business", "current", "login", "home", "company")
+)
+
+
 def _moved(noun: Noun, clause: Clause) -> Clause | None:
     """`The deadline for Falcon moved to 15 July`, `… was extended to`: as `… is`."""
     group, rest = clause.group, list(clause.rest)
@@ -87,7 +98,7 @@ class _Reader:
             if self.word in PETS:
                 yield from self._named(rest)
                 return
-        attribute = ATTRIBUTES.get(self.word)
+        attribute = ATTRIBUTES.get(self.word) or ATTRIBUTES.get(_plain_noun(self.word))
         if attribute is not None:
             yield from self._attribute(attribute)
         elif self.word.split(" ")[-1] in CODE_HEADS or ("asked_to_keep" in self.marks and self.word == "wifi password"):

@@ -57,7 +57,7 @@ def note_of(clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
     noun = clause.subjects[0]
     if any(token.low in _ELSEWHERE for token in clause.rest) or group.adverbs & {"almost", "just"}:
         return None
-    scheduled = _scheduled(noun, clause, text, cast, msg)
+    scheduled = _scheduled(noun, clause, text, cast, msg) or _fails(noun, clause, text, cast, msg)
     if scheduled is not None:
         return scheduled
     who = _who(noun, clause, text, cast, msg)
@@ -69,6 +69,52 @@ def note_of(clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
     on = next((when for spot in clause.times if spot.role == "at" and (when := spot.when(side))), None)
     what = f"{head} {phrase_of([*_verbs(noun, clause), *clause.rest], finite=noun.sort == 'i')}".strip()
     return _took(msg, cast, what, on, people, group.lemma)
+
+
+def away_of(clause: Clause, cast: Cast, msg: int) -> Took | None:
+    """`I'll be out on Friday`, `Marc is on leave next week`: when somebody is not there."""
+    group, rest = clause.group, clause.rest
+    if group.lemma != "be" or group.negated or group.tense not in ("future", "present") or len(clause.subjects) > 1:
+        return None
+    said = tuple(token.low for token in rest[:2])
+    length = 2 if said in _AWAY else 1
+    if said[:length] not in _AWAY or tail_of(rest[length:]) is None:
+        return None
+    when = next(
+        (when for spot in clause.times if spot.role in ("at", "since", "range") and (when := spot.when("future"))), None
+    )
+    who = resolve(clause.subjects[0], cast, msg, sure=False) if clause.subjects[0].sort in ("i", "name") else None
+    if when is None or who is None or who[0].type not in ("Person", None):
+        return None
+    what = f"{cast.called(who[0])} is {' '.join(said if said in _AWAY else said[:1])}"
+    return _took(msg, cast, what, when, (who[0],), "be")
+
+
+_AWAY = frozenset(
+    (("out",), ("away",), ("off",), ("unavailable",), ("travelling",), ("traveling",), ("on", "leave"),
+     ("on", "vacation"), ("on", "holiday"), ("on", "pto"), ("out", "sick"))
+)  # fmt: skip
+
+
+def _fails(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> Took | None:
+    """`My order hasn't arrived`, `we never received the refund`: what went wrong, as told."""
+    group = clause.group
+    is_thing = noun.sort in ("owned", "the") and not _is_unnamed_kin(noun)
+    is_broken = is_thing and group.lemma in _BREAKING and not group.negated and group.tense in ("past", "perfect")
+    due = _DUE if is_thing else frozenset(("receive",)) if noun.sort in ("i", "we") else frozenset()
+    is_missing = group.negated and group.tense in ("perfect", "past") and group.lemma in due
+    if not (is_broken or is_missing) or group.can:
+        return None
+    who = _who(noun, clause, text, cast, msg)
+    if who is None:
+        return None
+    what = f"{who[0]} {phrase_of([*_verbs(noun, clause), *clause.rest], finite=noun.sort == 'i')}"
+    on = next((when for spot in clause.times if spot.role == "at" and (when := spot.when("past"))), None)
+    return _took(msg, cast, what, on, who[1], group.lemma)
+
+
+_BREAKING = words("crash fail break freeze hang expire leak explode")
+_DUE = words("arrive receive work load respond start get come ship deliver refund")
 
 
 def _took(msg: int, cast: Cast, what: str, on: When | None, people: Sequence[Thing], verb: str) -> Took | None:

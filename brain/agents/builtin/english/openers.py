@@ -80,6 +80,10 @@ _PHRASES = _table(
     """,
 )
 
+_UNTRUE = tuple(
+    (*head, "that")
+    for head in (("it", "is", "not", "true"), ("it", "is", "false"), ("it", "is", "wrong"), ("it", "is", "untrue"))
+)
 _CALLED = tuple(
     (word,)
     for word in words("mom mum mommy dad daddy grandma grandpa honey darling guys team folks everyone all people")
@@ -119,6 +123,7 @@ class Opened:
     stop    why the sentence is left alone; empty when it is not
     request whether it was put as a request to the listener (`can you …`)
     retracts whether it calls off what was said just before (`scratch that, …`)
+    untrue  whether it says of what follows that it is not so (`it is not true that …`)
     """
 
     tokens: tuple[Token, ...]
@@ -127,6 +132,7 @@ class Opened:
     stop: Literal["", "question", "condition", "joke", "fiction", "hedge"] = ""
     request: bool = False
     retracts: bool = False
+    untrue: bool = False
 
 
 def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
@@ -143,6 +149,9 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
     result = _stripped(result)
     if result.stop:
         return result
+    denial = next((n for n in (5, 4) if _spelled(result.tokens[:n]) in _UNTRUE), 0)
+    if denial and end != "?":
+        return replace(_stripped(replace(result, tokens=result.tokens[denial:])), untrue=True)
     words = text[result.tokens[0].start :] if result.tokens else ""
     request = _REQUEST.match(words)
     if request:
@@ -153,6 +162,10 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
         return replace(result, stop="question")
     result = _after_heading(_reported(result, cast))
     return replace(result, stop="hedge") if _quotes_speech(result) else result
+
+
+def _spelled(tokens: Sequence[Token]) -> tuple[str, ...]:
+    return tuple("is" if token.low == "'s" else token.low for token in tokens)
 
 
 def _colon(tokens: Sequence[Token]) -> int:

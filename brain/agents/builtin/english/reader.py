@@ -15,7 +15,7 @@ from brain.agents.builtin.english.courses import Course, course_of
 from brain.agents.builtin.english.forgetting import taken_back
 from brain.agents.builtin.english.fragments import fragment
 from brain.agents.builtin.english.frames import AT_WORK, PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
-from brain.agents.builtin.english.notes import note_of
+from brain.agents.builtin.english.notes import away_of, note_of
 from brain.agents.builtin.english.nouns import Noun, core_noun, noun_at
 from brain.agents.builtin.english.openers import Opened, opened
 from brain.agents.builtin.english.owned import link_of
@@ -92,6 +92,8 @@ class EnglishReader:
         for clause in clauses_of(opening.tokens, self.cast):
             if not clause.aside and (clause.group.tense != "unreal" or clause.group.must):
                 found += self._of_clause(clause, scene, opening.marks)
+        if opening.untrue:
+            return [_denied(item) for item in found if isinstance(item, Fact) and item.stance == "holds"]
         if "hearsay" in opening.marks:
             return [item for item in found if isinstance(item, Fact) and item.subject.key != self.cast.speaker.key]
         return found
@@ -115,7 +117,7 @@ class EnglishReader:
         if not stated:
             done = doings.of_clause(clause, self.cast, self.msg, marks)
             if not done and "hearsay" not in marks:
-                note = note_of(clause, scene.text, self.cast, self.msg)
+                note = note_of(clause, scene.text, self.cast, self.msg) or away_of(clause, self.cast, self.msg)
                 done = [note] if note else []
             said += done
         return said
@@ -369,6 +371,10 @@ class EnglishReader:
             course.since,
             course.until,
         )
+
+
+def _denied(fact: Fact) -> Fact:
+    return replace(fact, stance="denied", marks=fact.marks - {"new", "correction"}, since=None, until=None)
 
 
 def _marks_of(say: Say, known: frozenset[Mark]) -> frozenset[Mark]:

@@ -32,7 +32,7 @@ close draft follow:followed set:set,set put:put,put cut:cut,cut hold:held,held c
 hike climb ski train practise practice perform record sing:sang,sung teach invite welcome introduce coordinate date
 detest suffer understand:understood,understood mean:meant,meant avoid stand:stood,stood tolerate support consider
 expect look commit swear:swore,sworn intend drop water feed:fed,fed walk ask owe wait guess realise realize notice
-reserve smoke postpone own extend
+reserve smoke postpone own extend crash freeze:froze,frozen expire arrive respond load
 """
 _DOUBLES = words("travel quit run get cut set put swim ship plan stop prefer commit chat drop begin forget")
 
