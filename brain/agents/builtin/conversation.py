@@ -68,7 +68,7 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
     }
     found: list[Statement] = []
     before = 0
-    sarcastic = is_sarcastic(line.text)
+    sarcastic = is_sarcastic(clean(line.text[:READ_LIMIT]))
     for count, sentence in enumerate(_sentences(line.text)):
         if count >= MAX_SENTENCES:
             reading.cut.append(number)

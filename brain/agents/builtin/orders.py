@@ -42,7 +42,8 @@ _OWN = pattern(
 )
 """What a wish to be forgotten is about: the speaker's own."""
 _OTHERS = pattern(
-    r"\b(?:every(?:body|one)|all (?:the )?(?:users|people|others)|other (?:users|people)|others)\b|其他人|所有人|别人|大家"
+    r"\b(?:every(?:body|one)|all (?:the )?(?:users|people|others)|other (?:users|people)|others)\b"
+    r"|其他人|所有人|别人|大家"
 )
 _KIP = pattern(
     r"\b(?:MUTATE|UPSERT|ENSURE|PURGE|TRANSITION|SUPERSEDING|DEFINE|ASSERT|MERGE|FIND|CREATE)\s*(?:\(|\{|CONCEPT|PREDICATE|PROPOSITION|"
