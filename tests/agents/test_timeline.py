@@ -169,6 +169,12 @@ def test_a_past_told_twice_makes_room_as_well_and_its_date_counts(space: TestSpa
     ] == ["2020-03"]
 
 
+def test_what_held_when_it_was_said_is_no_past_though_its_end_was_told_first(space: TestSpace) -> None:
+    lisbon = {"predicate": "lives_in", "object": "Lisbon"}
+    told(space, (JUNE_3, {**PORTO, "change": "ended"}), (JUNE_2, PORTO), (JUNE_1, lisbon))
+    assert now(space) == []
+
+
 # --- what was said more than once ----------------------------------------------------------------------------------
 
 

@@ -90,6 +90,13 @@ class _Claim:
     def is_open(self) -> bool:
         return self.valid.get("until") is None
 
+    @property
+    def is_past(self) -> bool:
+        """Whether it was over when it was told, so that its saying says nothing of when it held."""
+        until = self.valid.get("until")
+        last = until.get("latest") if isinstance(until, dict) else until
+        return last is not None and bool(last <= self.said[0])
+
     def disagrees(self, other: _Claim, word: PredicateWord) -> bool:
         """Whether the two lie on one line and say different things there."""
         if self.value == other.value:
@@ -219,14 +226,12 @@ def _in_order(
 
     earlier, later  by when they were said
     """
-    if earlier.is_open and later.is_open:
+    if not earlier.is_past and not later.is_past:
         if earlier.key == later.key:
             return earlier, later
         return None if earlier.names_start or _is_history(earlier, later, line, word) else (earlier, later)
-    if earlier.is_open == later.is_open:
-        return None
-    past, present = (later, earlier) if earlier.is_open else (earlier, later)
-    if past.names_start:
+    past, present = (earlier, later) if earlier.is_past else (later, earlier)
+    if past.names_start or not present.is_open:
         return None
     # What is over does not end what holds: it was before it. What held still earlier may have been before or after.
     others = (
