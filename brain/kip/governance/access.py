@@ -13,11 +13,11 @@ from typing import Any
 
 from brain import errors
 from brain.kip.context import Session
-from brain.kip.governance.authority import Authority, authority_of, chain_digest, chain_of, delegated
+from brain.kip.governance.authority import Allowance, Authority, authority_of, chain_digest, chain_of, delegated
 from brain.kip.governance.plane import CONTROL, Plane, from_document
 from brain.kip.governance.sight import Sight
 from brain.kip.governance.view import View
-from brain.store.base import Snapshot
+from brain.store.base import ElementId, Snapshot
 from brain.times import Clock, Seq, Timestamp, timestamp
 
 Open = Callable[[Seq], AbstractContextManager[Snapshot]]
@@ -109,10 +109,13 @@ def access_of(planes: Planes, session: Session, snapshot: Snapshot, head: Snapsh
     if plane is None:
         if session.delegation is not None:
             raise _no_delegation()
-        return Access(session, snapshot, head)
-    authority = planes.authority(plane, session, timestamp(clock.now_ms()))
-    session = _held(plane, session, authority)
-    left_out = plane.quarantined if session.recalls else frozenset()
+        if "discover" in session.permissions:
+            return Access(session, snapshot, head)
+        authority, left_out = Authority([Allowance(session.permissions)]), frozenset[ElementId]()
+    else:
+        authority = planes.authority(plane, session, timestamp(clock.now_ms()))
+        session = _held(plane, session, authority)
+        left_out = plane.quarantined if session.recalls else frozenset()
     if authority.sees_everything and not left_out:
         return Access(session, snapshot, head, plane)
     is_head = snapshot is head

@@ -165,7 +165,15 @@ class View:
             for source, decision in decisions.items()
             if source not in hidden and decision.get("target") not in hidden
         }
-        return {**found, "self": None if found.get("self") in hidden else found.get("self"), "decisions": kept}
+        shows_self = found.get("self") not in hidden
+        # Every decision raised the version by one, and so did naming the self: hidden ones are not counted either.
+        unseen = len(decisions) - len(kept) + (not shows_self)
+        return {
+            **found,
+            "self": found.get("self") if shows_self else None,
+            "decisions": kept,
+            "version": found.get("version", unseen) - unseen,
+        }
 
     def commit(self, seq: Seq) -> Commit | None:
         return self._narrowed(self._inner.commit(seq))
@@ -230,6 +238,8 @@ class View:
         return self.sight.of(element_id) is Verdict.READ
 
     def _scan(self, query: Scan) -> Iterator[Element]:
+        if "discover" not in self.sight.authority.permissions:
+            return
         found = self._inner.scan(replace(query, limit=None))
         while batch := list(islice(found, _BATCH)):
             stored = {element.id: element for element in batch}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain import errors
-from brain.kip.context import OWNER_PERMISSIONS, Session
+from brain.kip.context import OWNER_PERMISSIONS, Run, Session
 from brain.kip.governance.authority import Allowance, Authority, authority_of
 from brain.kip.governance.control import Governor
 from brain.kip.governance.names import CORE, EXTENDED, offered
 from brain.kip.governance.plane import Grant, Plane, Policy, Rule, Scope, from_document, to_document
+from brain.kip.parser import parse
+from brain.kip.write import run_kml
+from brain.times import timestamp
 from tests.kip.conftest import Space
 from tests.kip.governance.conftest import OWNER, agent, stranger
 
@@ -209,3 +213,28 @@ def test_authorities_over_scopes_add_up() -> None:
     assert both.may("read", other)
     assert not both.is_whole("read")
     assert Session(principal_id="x", channel="y", authority=both) != Session(principal_id="x", channel="y")
+
+
+@requirement("KI-ERR-049", "KI-ERR-050", "KI-GOV-004", "KI-GOV-024")
+@pytest.mark.parametrize(
+    ("member", "code"),
+    [
+        ("_system", "ProtectedSystemField"),
+        ("space_id", "ProtectedSystemField"),
+        ("governance", "ProtectedGovernanceField"),
+        ("merged_into", "ProtectedGovernanceField"),
+    ],
+)
+def test_a_statement_that_no_parser_saw_reaches_nothing_protected(space: Space, member: str, code: str) -> None:
+    made = space.handles('CREATE CONCEPT ?c { TYPE "Person" NAME "Ann" }')["c"]
+    statement: Any = parse('UPDATE :c SET FIELDS {name: "x"}')
+    (action,) = statement.actions
+    (assignment,) = action.assignments.members
+    members = replace(action.assignments, members=(replace(assignment, name=member),))
+    forged = replace(statement, actions=(replace(action, assignments=members),))
+    with space.store.transaction() as tx:
+        now = timestamp(space.clock.now_ms())
+        run = Run(tx, space.engine.environment(tx), {"c": made}, OWNER, now, space.engine.space_uri)
+        with pytest.raises(errors.KipError) as refused:
+            run_kml(forged, run, tx)
+    assert refused.value.code == code

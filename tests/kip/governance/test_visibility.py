@@ -280,7 +280,7 @@ def test_a_cursor_goes_on_under_todays_authority(space: Space, governor: Governo
     assert further["result"] == []
 
 
-@requirement("KI-GOV-015")
+@requirement("KI-GOV-015", "KI-TX-034")
 def test_a_commit_of_hidden_elements_is_not_in_the_change_stream(
     space: Space, governor: Governor, made: dict[str, str]
 ) -> None:
@@ -292,6 +292,8 @@ def test_a_commit_of_hidden_elements_is_not_in_the_change_stream(
     tx = space.commit(seq).tx_id
     hidden = space.error("DESCRIBE TRANSACTION :tx", session=GUEST, tx=tx)
     assert hidden == space.error("DESCRIBE TRANSACTION :tx", session=GUEST, tx=f"{tx}00")
+    follower = space.answer(f"CHANGES AFTER SEQ {seq - 1} LIMIT 9", session=GUEST)
+    assert follower["context"]["extensions"]["brain/coverage"]["through_seq"] == space.seq
     mixed = space.answer("DESCRIBE TRANSACTION :tx", session=GUEST, tx=space.commit(1).tx_id)
     assert len(mixed["result"]["changes"]) == 5
 
@@ -367,3 +369,46 @@ def test_who_sees_everything_reads_the_store_itself(space: Space, governor: Gove
             access = access_of(space.engine.planes, session, head, head, space.clock)
             assert access.snapshot is head
             assert (access.sight, access.session.authority) == (None, None)
+
+
+@requirement("KI-GOV-003", "KI-GOV-015")
+def test_without_discover_there_is_nothing(space: Space, made: dict[str, str]) -> None:
+    blind = Session(principal_id="blind", channel="test", permissions=OWNER_PERMISSIONS - {"discover"})
+    assert space.write(PEOPLE, session=blind) == []
+    assert space.write('SEARCH CONCEPT "Lee"', session=blind)["hits"] == []
+    assert space.write("DESCRIBE PRIMER", session=blind)["contents"]["concept"] == 0
+    assert space.write("CHANGES AFTER SEQ 0", session=blind) == []
+    assert space.refused('UPDATE :c SET FIELDS {name: "x"}', session=blind, c=made["ann"]) == "NotFoundOrNotVisible"
+
+
+@requirement("KI-GOV-015")
+def test_a_hidden_merge_does_not_count(space: Space, governor: Governor, made: dict[str, str]) -> None:
+    """The version of identity is part of every projection's basis."""
+    governor.set_policy(OWNER, policy(deny("discover")))
+    status = 'FIND(?b.basis.identity_version) WHERE { ?b BELIEF SLOT (:c, "speaks") }'
+    before = space.write(status, session=GUEST, c=made["ann"])
+    twin = space.handles('CREATE CONCEPT ?c { TYPE "Person" NAME "Benny" }')["c"]
+    governor.classify(OWNER, [twin], "secret")
+    space.write("MERGE CONCEPT :a INTO :b", a=twin, b=made["ben"])
+    assert space.write(status, session=GUEST, c=made["ann"]) == before
+    assert space.write(status, c=made["ann"]) == [before[0] + 1]
+
+
+@requirement("KI-GOV-016", "KI-TX-004")
+def test_a_write_beside_hidden_references_leaves_them_in_place(
+    space: Space, governor: Governor, made: dict[str, str]
+) -> None:
+    """What is written starts from what is stored, never from what the writer was shown."""
+    text = """CREATE CONCEPT ?x { TYPE "Experience" NAME "trip" SET ATTRIBUTES {goal: "g", outcome_status: "success"}
+      SET STRUCTURAL { ("involves", :a) ("involves", :b) } }"""
+    trip = space.handles(text, a=made["ann"], b=made["ben"])["x"]
+    eve = space.handles('CREATE CONCEPT ?c { TYPE "Person" NAME "Eve" }')["c"]
+    governor.set_policy(OWNER, policy(deny("discover")))
+    governor.classify(OWNER, [made["ben"]], "secret")
+    space.write(
+        'UPDATE :t SET STRUCTURAL { ("involves", :e) } SET FIELDS {name: "journey"}', session=GUEST, t=trip, e=eve
+    )
+    (stored,) = space.element(trip)["structural"].values()
+    assert [reference["id"] for reference in stored] == [made["ann"], made["ben"], eve]
+    edges = 'FIND(?t.id, ?e.index) WHERE { ?e STRUCTURAL (:x, "involves", ?t) }'
+    assert [row[0] for row in space.write(edges, session=GUEST, x=trip)] == [made["ann"], eve]
