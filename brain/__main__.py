@@ -6,9 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from brain import __version__
 from brain.settings import Settings, SettingsError, load_settings
+
+if TYPE_CHECKING:
+    from brain.kip.pipeline import Engine
 
 _SHORT_FLAGS = {"listen_addr": "--addr", "local_db_path": "--db"}
 
@@ -45,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     kip.add_argument("space", help="id of the Space")
     kip.add_argument("text", help="the command")
     kip.add_argument("--parameters", default="{}", help="JSON object bound to the command's :parameters")
+    kip.add_argument("--plan", action="store_true", help="print how a FIND would be run instead of running it")
     kip.set_defaults(run=_kip)
 
     for command in (serve, demo, kip):
@@ -84,6 +89,8 @@ def _kip(asked: argparse.Namespace, settings: Settings) -> int:
     spaces = spaces_for(settings)
     try:
         with spaces.use(asked.space) as space:
+            if asked.plan:
+                return _print_plan(space.engine, asked.text, parameters)
             response = space.engine.run(asked.text, parameters, session=HOST).response
     except ServiceFailure as failure:
         print(failure.message, file=sys.stderr)
@@ -92,6 +99,19 @@ def _kip(asked: argparse.Namespace, settings: Settings) -> int:
         spaces.close()
     print(json.dumps(response, indent=2, ensure_ascii=False))
     return 0 if response["status"] == "succeeded" else 1
+
+
+def _print_plan(engine: Engine, text: str, parameters: dict[str, Any]) -> int:
+    from brain.errors import KipError
+    from brain.kip.planned import planned
+    from brain.service.spaces import HOST
+
+    try:
+        print(planned(engine, text, parameters, HOST))
+    except KipError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

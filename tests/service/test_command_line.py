@@ -53,6 +53,19 @@ def test_kip_prints_the_answer_and_says_by_its_code_whether_it_was_one(folder: P
 
 
 @pytest.mark.requirement("BR-OPS-013")
+def test_kip_prints_how_a_query_would_be_run_and_keeps_every_value_out_of_the_statement(folder: Path) -> None:
+    command = 'FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.name != :n) } LIMIT 3'
+    told = brain("kip", "home", command, "--plan", "--parameters", '{"n": "Nobody"}', folder=folder)
+    assert told.returncode == 0, told.stderr
+    plan, _, statement = told.stdout.partition("----\n")
+    assert plan.splitlines()[-1].strip() == 'filter ?p.name != "Nobody"'
+    assert statement.startswith("SELECT ")
+    assert not any(value in statement for value in ("Nobody", "Person", "= 3", "LIMIT 3"))
+    wrong = brain("kip", "home", "DESCRIBE PROTOCOL", "--plan", folder=folder)
+    assert (wrong.returncode, wrong.stdout, wrong.stderr.strip()) == (1, "", "InvalidSyntax: Only a FIND has a plan.")
+
+
+@pytest.mark.requirement("BR-OPS-013")
 def test_help_names_every_command_and_setting(folder: Path) -> None:
     assert brain(folder=folder).returncode == 2
     told = brain("serve", "--help", folder=folder)

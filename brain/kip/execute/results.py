@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
 from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
@@ -47,6 +48,14 @@ def answer(plan: Project, graph: Graph) -> Iterator[AnswerRow]:
     except Undecided:
         # The order of an answer does not depend on who runs the plan.
         yield from islice(_answer(plan, Frame.of(plan.block, graph, natively=False)), given, None)
+
+
+def offered(plan: Project) -> Iterator[algebra.Step]:
+    """The parts of a plan that a store is asked to run, the larger first; the first it takes is the one that counts."""
+    yield plan.group or plan
+    if plan.group is not None or not _runs_in_order(plan):
+        for length in range(len(plan.block.steps), 0, -1):
+            yield algebra.Block(plan.block.steps[:length])
 
 
 def solutions(distinct: Distinct, graph: Graph) -> list[dict[str, Cell]]:
@@ -100,12 +109,11 @@ def _native(
 
 def _ranked(plan: Project, frame: Frame) -> Iterator[Ranked[Row]]:
     best = _Best(frame, plan.distinct, plan.sort.keys, plan.source.limit, plan.source.after)
-    ordered = None if plan.sort.keys else _in_order(plan, frame)
-    if ordered is None:
+    if not _runs_in_order(plan):
         yield from best.of(run_block(plan.block, frame))
         return
     left = plan.source.limit
-    for batches in ordered:
+    for batches in _in_order(plan, frame):
         for ranked in best.of(batches):
             yield ranked
             if left is not None:
@@ -187,20 +195,27 @@ MOST_DERIVATIONS = 16
 """Ways a solution was found that are kept for its citations."""
 
 
-def _in_order(plan: Project, frame: Frame) -> Iterator[Iterator[Batch]] | None:
-    """Stretches of rows of which each comes wholly before the next, when the plan's first step makes rows in the order
-    of the answer; None otherwise. So a cut answer reads no further than it has to."""
+def _runs_in_order(plan: Project) -> bool:
+    """Whether the plan's first step makes rows in the order of the answer."""
     steps, variables = plan.block.steps, plan.distinct.variables
-    if not steps or not variables or any(isinstance(step, Union) for step in steps):
-        return None
-    first, rest = steps[0], algebra.Block(steps[1:])
+    if plan.sort.keys or not steps or not variables or any(isinstance(step, Union) for step in steps):
+        return False
+    first = steps[0]
+    if isinstance(first, Scan):
+        return first.variable == variables[0] and starts_in_order(first)
+    return isinstance(first, Tuple) and first.proposition == variables[0] and _is_open(first)
+
+
+def _in_order(plan: Project, frame: Frame) -> Iterator[Iterator[Batch]]:
+    """Stretches of rows of which each comes wholly before the next, so that a cut answer reads no further than it has
+    to."""
+    first, rest = plan.block.steps[0], algebra.Block(plan.block.steps[1:])
     after = _reached(plan)
-    if isinstance(first, Scan) and first.variable == variables[0] and starts_in_order(first):
-        starts = first_elements(first, frame, after=after)
-    elif isinstance(first, Tuple) and first.proposition == variables[0] and _is_open(first):
-        starts = Join(first, frame).first_tuples(after=after)
-    else:
-        return None
+    starts = (
+        first_elements(first, frame, after=after)
+        if isinstance(first, Scan)
+        else Join(cast("Tuple", first), frame).first_tuples(after=after)
+    )
     return (extend_block(rest, batch, frame) for batch in starts)
 
 
@@ -276,15 +291,20 @@ def _never_repeats(plan: Project) -> bool:
     )
 
 
-def _counted(plan: Project, group: Group, frame: Frame) -> Groups | None:
-    """COUNT of one pattern, which the store knows without reading elements; None for anything else."""
-    steps = plan.block.steps
-    if group.keys or len(steps) != 1 or not frame.graph.sees_everything:
-        return None
+def counts_one_pattern(plan: Project) -> bool:
+    """Whether a plan is the COUNT of one pattern, which a store knows without reading elements."""
+    group, steps = plan.group, plan.block.steps
+    if group is None or group.keys or len(steps) != 1:
+        return False
     (step,) = steps
     if not isinstance(step, Scan) or step.ids is not None or step.matches:
-        return None
-    if not all(a.function == "COUNT" and a.argument == Access(step.variable) for a in group.aggregates):
+        return False
+    return all(a.function == "COUNT" and a.argument == Access(step.variable) for a in group.aggregates)
+
+
+def _counted(plan: Project, group: Group, frame: Frame) -> Groups | None:
+    step = plan.block.steps[0] if plan.block.steps else None
+    if not isinstance(step, Scan) or not counts_one_pattern(plan) or not frame.graph.sees_everything:
         return None
     total = frame.graph.snapshot.count(step.conditions)
     return Groups.single(tuple(total for _ in group.aggregates))

@@ -207,7 +207,7 @@ class SqliteSnapshot(StateReader):
 
     def explain(self, plan: Step) -> str | None:
         statement = self._compiled(plan)
-        return None if statement is None else statement.text
+        return None if statement is None else statement.shown
 
     def _compiled(self, plan: Step) -> plans.Statement | None:
         steps = plans.steps_of(plan)

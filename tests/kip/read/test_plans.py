@@ -1,4 +1,5 @@
-"""Plans as text: `plans/*.case` hold a command, a line of dashes and the plan it gets.
+"""Plans as text: `plans/*.case` hold a command, a line of dashes, the plan it gets, another such line, and
+what the SQLite store runs of it.
 
 `REWRITE_PLANS=1 pytest tests/kip/read/test_plans.py` writes the files anew; read what changed before keeping it.
 """
@@ -14,7 +15,8 @@ import pytest
 
 from brain.kip.context import Run
 from brain.kip.parser import parse
-from brain.kip.plan import plan_of, show_plan
+from brain.kip.plan import plan_of
+from brain.kip.planned import shown
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, reading
 
@@ -34,8 +36,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 def test_plan(run: Run, path: Path) -> None:
     command, _, expected = path.read_text(encoding="utf-8").partition(LINE)
     statement: Any = parse(command)
-    shown = show_plan(plan_of(statement, run)) + "\n"
+    plan = shown(plan_of(statement, run), run.snapshot) + "\n"
     if os.environ.get("REWRITE_PLANS"):
-        path.write_text(command + LINE + shown, encoding="utf-8")
+        path.write_text(command + LINE + plan, encoding="utf-8")
         return
-    assert shown == expected
+    assert plan == expected

@@ -142,6 +142,15 @@ def loose_graph(at: Random) -> Graph:
     return graph
 
 
+def change(graph: Graph, at: Random) -> None:
+    """Another version of every element, some of them with other members than the one before."""
+    for body in graph.bodies.values():
+        body["_system"]["version"] += 1
+        if at.random() < 0.5 and body["kind"] == "concept":
+            body |= {"name": at.choice(["N1", "N2"]), "attributes": {"age": at.choice(VALUES)}}
+            body["_system"]["state"] = at.choice(["active", "active", "archived"])
+
+
 class Asker(Writer):
     """Writes patterns, filters and NOT alone, and conditions over members of every type."""
 
@@ -221,8 +230,11 @@ def asked(at: Random) -> tuple[str, list[str]]:
 @given(seed=st.integers(0, 2**32))
 def test_what_a_store_runs_is_what_its_steps_answer(store: Store, seed: int) -> None:
     at = chance(seed)
-    space = loose_graph(at).store(store, f"s{next(_numbers)}")
-    with reading(space) as run:
+    graph = loose_graph(at)
+    space = graph.store(store, f"s{next(_numbers)}")
+    change(graph, at)
+    graph.commit(space)
+    with reading(space, seq=at.choice([None, None, 1])) as run:
         for _ in range(2):
             block, names = asked(at)
             shown = [f"?{name}{at.choice(['', '', '.id', '.name', '.attributes.age'])}" for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -37,6 +38,11 @@ from brain.store.sqlite.plans.steps import add
 MOST_DERIVATIONS = 16
 """Ways one solution was found whose elements are named."""
 
+_CLAUSE = re.compile(
+    r" (?=FROM (?:element AS|\()|(?:CROSS|LEFT) JOIN |WHERE [a-z]\d|GROUP BY |ORDER BY |LIMIT |UNION ALL )"
+)
+"""Where a new line begins."""
+
 Cells = tuple[Any, ...]
 
 
@@ -47,6 +53,11 @@ class Statement:
     text: str
     bindings: dict[str, Any]
     read: Callable[[Iterator[Cells]], Iterator[tuple[Json, ...]]]
+
+    @property
+    def shown(self) -> str:
+        """The statement on several lines, for people."""
+        return _CLAUSE.sub("\n", self.text)
 
 
 def statement_of(plan: Step, at: int | None) -> Statement:
@@ -117,11 +128,10 @@ class _Columns:
                 self.cells.append(lambda row: ("element", id_of(row[at])))
             case End() as end:
                 value = literal(end)
-                content = composed(value.value)
+                columns = (end.eid, value.rank, value.value)
                 at = self.elements[name] = self.select(end.eid)
                 self.select(value.rank)
-                self.select(content)
-                columns = (end.eid, value.rank, content)
+                self.select(value.value)
                 self.places += [Place(one, column=f"c{at + n}") for n, one in enumerate(columns)]
                 self.cells.append(
                     lambda row: (

@@ -67,7 +67,7 @@ def is_computed(steps: tuple[PathStep, ...]) -> bool:
     return (
         not all(isinstance(step, str) for step in steps)
         or steps[0] in _COMPUTED
-        or steps[:2] == ("_system", "dependency_validity")
+        or steps[:2] in (("_system", "dependency_validity"), ("_system", "recording_validity"))
     )
 
 
@@ -118,13 +118,11 @@ def bound_value(alias: str, path: str) -> Value:
 
 
 def literal(end: End) -> Value:
-    """The Literal that an object is, for what is no element."""
-    type_ = f"json_type({end.proposition}.body, '$.object')"
-    arms = f"{_SCALARS} WHEN 'null' THEN 4 WHEN 'array' THEN undecided()"
-    # An element's reference is an object too, and is no Literal.
-    rank = f"CASE WHEN {end.key} {IS_ID} THEN NULL ELSE CASE {type_} {arms} WHEN 'object' THEN undecided() END END"
-    value = f"CASE WHEN NOT {end.key} {IS_ID} THEN json_extract({end.proposition}.body, '$.object') END"
-    return Value(rank, value)
+    """The Literal that an object is, its texts composed; NULL for an element."""
+    type_, value = f"json_type({end.proposition}.body, '$.object')", f"json_extract({end.proposition}.body, '$.object')"
+    rank = f"CASE {type_} {_SCALARS} WHEN 'null' THEN 4 {_REFUSED} END"
+    first = f"CASE WHEN {end.key} {IS_ID} THEN NULL ELSE"
+    return Value(f"{first} {rank} END", f"{first} composed({value}) END")
 
 
 def composed(value: str) -> str:
