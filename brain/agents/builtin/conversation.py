@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta, timezone
+from itertools import chain
 from typing import Protocol
 
 from brain.agents.builtin.cast import Cast, thing_of
@@ -88,7 +89,7 @@ def _of_line(line: Line, cast: Cast, reading: Reading, dossier: Sequence[Dossier
                 _redate(item, (found, reading.statements))
                 continue
             if isinstance(item, Fact):
-                item = with_year(passed_on(item, moment), [*reading.statements, *found], dossier)
+                item = with_year(passed_on(item, moment), chain(reading.statements, found), dossier)
             if sarcastic and isinstance(item, Fact) and item.relation in TASTES:
                 continue
             if _holds_secret(item):

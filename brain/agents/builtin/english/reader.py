@@ -15,6 +15,7 @@ from brain.agents.builtin.english.courses import Course, course_of
 from brain.agents.builtin.english.forgetting import taken_back
 from brain.agents.builtin.english.fragments import fragment
 from brain.agents.builtin.english.frames import AT_WORK, PERSON_FRAMES, PET_FRAMES, PROJECT_FRAMES, Frame, Say
+from brain.agents.builtin.english.heads import with_head
 from brain.agents.builtin.english.notes import away_of, note_of
 from brain.agents.builtin.english.nouns import Noun, core_noun, noun_at
 from brain.agents.builtin.english.openers import Opened, opened
@@ -24,12 +25,12 @@ from brain.agents.builtin.english.resolve import pet_facts, resolve
 from brain.agents.builtin.english.shapes import matches
 from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import Tail, tail_of
-from brain.agents.builtin.english.tokens import Token, tokens_of
+from brain.agents.builtin.english.tokens import tokens_of
 from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
 from brain.agents.builtin.lexicon.places import PLACES
-from brain.agents.builtin.lexicon.work import SCHEDULED, WORK_TOOLS
+from brain.agents.builtin.lexicon.work import WORK_TOOLS
 from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import times_in
 from brain.agents.builtin.worth import typed
@@ -67,7 +68,7 @@ class EnglishReader:
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:
             return [], opening.retracts
-        opening = replace(opening, tokens=_with_the(_with_is(_with_my(opening.tokens), self.cast)))
+        opening = replace(opening, tokens=with_head(opening.tokens, self.cast))
         scene = Scene(sentence.text, self.cast, not _CAPITAL.search(sentence.text[1:].replace("I", "")))
         taken = taken_back(scene, self.msg)
         if taken is not None:
@@ -399,42 +400,11 @@ def _group_meant(frame: Frame, held: dict[str, Any], clause: Clause, cast: Cast)
     return cast.speaker
 
 
-def _with_my(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """`Mom's birthday is in May` as `my mom's birthday …`: how one speaks of one's own."""
-    if len(tokens) < 3 or tokens[0].low not in _OWN_KIN or tokens[1].text in (",", "!", ":"):
-        return tokens
-    return (Token("", "my", "word", tokens[0].start, tokens[0].start), *tokens)
-
-
-def _with_the(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """`Standup is at 9` as `the standup is at 9`."""
-    if not tokens or tokens[0].low not in SCHEDULED or len(tokens) < 3:
-        return tokens
-    if tokens[1].low not in ("is", "was", "starts", "begins", "for", "of", "with", "on"):
-        return tokens
-    return (Token("", "the", "word", tokens[0].start, tokens[0].start), *tokens)
-
-
-def _with_is(tokens: tuple[Token, ...], cast: Cast) -> tuple[Token, ...]:
-    """`The door code: 5512` as `the door code is 5512`."""
-    noun = noun_at(tokens, 0, cast)
-    if (
-        noun is None
-        or noun.sort not in ("owned", "the")
-        or noun.end >= len(tokens)
-        or tokens[noun.end].text not in ":="
-    ):
-        return tokens
-    mark = tokens[noun.end]
-    return (*tokens[: noun.end], Token(mark.text, "is", "word", mark.start, mark.end), *tokens[noun.end + 1 :])
-
-
 def _of_jobs(scene: Scene) -> bool:
     return _JOBS.search(scene.text) is not None
 
 
 _JOBS = pattern(r"\b(?:work(?:ed|ing)?|job|left|quit|resigned|joined|employer|position|hired)\b")
-_OWN_KIN = words("mom mum mommy dad daddy grandma grandpa granny nana")
 _PAIRS = frozenset(("place", "old"))
 _SHARED = frozenset(("lives_in", "has_pet", "owns", "works_on"))
 """What holds of the speaker when it holds of "us"."""
