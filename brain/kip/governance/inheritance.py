@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from brain.kip import govern
+from brain.kip import capabilities, govern
 from brain.kip.governance.plane import Plane
+from brain.kip.write.records import OBSERVATION, OUTCOME
 from brain.store.base import Element, ElementId, Kind
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def settle(work: Workspace) -> None:
 
     raises  NotAuthorized for an element the caller may not create
     """
+    if capabilities.is_held("derive_permission"):
+        _permit_derivations(work)
     plane = work.run.plane
     if plane is None:
         return
@@ -40,6 +43,25 @@ def _permit(work: Workspace, draft: Draft) -> None:
     origin = {"principal_id": session.principal_id, "channel": session.channel}
     body = {**draft.body, "_system": {**draft.body["_system"], "origin": origin}}
     govern.permit(session, permission, Element(draft.id, draft.kind, body))
+
+
+def _permit_derivations(work: Workspace) -> None:
+    """`derive`, beside what the creations need, where an element becomes an output of an Activity that has inputs; an
+    observed outcome says what was looked at, not what it was made from (§29.6, §29.8)."""
+    for draft in work.drafts.values():
+        if draft.kind is not Kind.ACTIVITY:
+            continue
+        inputs, outputs = _ids(draft.body.get("inputs")), _ids(draft.body.get("outputs"))
+        before = draft.before.body if draft.before is not None else {}
+        held = set(_ids(before.get("outputs"))) if before.get("inputs") else set()
+        made = [output for output in outputs if output not in held]
+        observes = draft.body.get("activity_class") == OBSERVATION and all(_is_outcome(work, one) for one in made)
+        if inputs and made and not observes:
+            work.permit("derive", draft.before)
+
+
+def _is_outcome(work: Workspace, element_id: ElementId) -> bool:
+    return (work.body(element_id) or {}).get("evidence_class") == OUTCOME
 
 
 def _label(work: Workspace, plane: Plane) -> None:

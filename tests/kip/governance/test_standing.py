@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from brain import errors
 from brain.gate.gate import reader_session
 from brain.ids import digest
+from brain.kip import capabilities
+from brain.kip.govern import preset_session
 from brain.kip.governance.control import Governor
 from tests.kip.conftest import Space
 from tests.kip.governance.conftest import OWNER, agent, stranger
@@ -205,3 +209,69 @@ def test_what_is_quarantined_is_not_remembered(space: Space, governor: Governor)
     assert space.write(names, session=agent()) == ["Ann", "Ben"]
     governor.quarantine(OWNER, [made["d"]], release=True)
     assert space.write(names, session=remembering) == ["Ann", "Ben"]
+
+
+# --- derive -----------------------------------------------------------------------------------------------------------
+
+DERIVED = """MUTATE {
+  CREATE EVIDENCE ?s { SET FIELDS {evidence_class: "summary", payload: "short"} }
+  CREATE ACTIVITY ?x { SET FIELDS {activity_class: "summarization", status: "completed"}
+                       SET STRUCTURAL { ("inputs", :e) ("outputs", ?s) } }
+}"""
+OBSERVED = """MUTATE {
+  CREATE EVIDENCE ?s { SET FIELDS {evidence_class: "reading", payload: "20 C"} }
+  CREATE ACTIVITY ?x { SET FIELDS {activity_class: "tool_run", status: "completed"} SET STRUCTURAL { ("outputs", ?s) } }
+}"""
+GRADED = """MUTATE {
+  CREATE EVIDENCE ?s { SET FIELDS {evidence_class: :kind, payload: "it worked"} }
+  CREATE ACTIVITY ?x { SET FIELDS {activity_class: "outcome_observation", status: "completed"}
+                       SET STRUCTURAL { ("inputs", :e) ("outputs", ?s) } }
+}"""
+
+
+@pytest.fixture
+def derive_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine with the one line of its registry turned on."""
+    offered = replace(capabilities.REGISTRY["derive_permission"], is_supported=True)
+    monkeypatch.setattr(capabilities, "REGISTRY", {**capabilities.REGISTRY, "derive_permission": offered})
+
+
+@requirement("KI-GOV-030")
+@pytest.mark.usefixtures("derive_is_offered")
+def test_deriving_needs_derive_where_it_is_offered(space: Space, governor: Governor) -> None:
+    made = space.handles(CLAIM)
+    deriver = replace(OWNER, permissions=OWNER.permissions | {"derive"})
+    assert space.refused(DERIVED, e=made["e"]) == "NotAuthorized"
+    space.write(DERIVED, e=made["e"], session=deriver)
+    only = replace(OWNER, principal_id="only", permissions=frozenset({"derive", "discover", "read"}))
+    assert space.refused(DERIVED, e=made["e"], session=only) == "NotAuthorized"
+    space.write(OBSERVED)
+
+
+@requirement("KI-GOV-030")
+@pytest.mark.usefixtures("derive_is_offered")
+def test_adding_an_output_later_is_deriving_too(space: Space, governor: Governor) -> None:
+    made = space.handles(CLAIM)
+    text = """CREATE ACTIVITY ?x { SET FIELDS {activity_class: "summarization", status: "running"}
+      SET STRUCTURAL { ("inputs", :e) } }"""
+    started = space.handles(text, e=made["e"])["x"]
+    finish = 'TRANSITION :x TO "completed" SET STRUCTURAL { ("outputs", :c) }'
+    assert space.refused(finish, x=started, c=made["c"]) == "NotAuthorized"
+    space.write(finish, x=started, c=made["c"], session=replace(OWNER, permissions=OWNER.permissions | {"derive"}))
+
+
+@requirement("KI-GOV-031", "KI-GOV-030")
+@pytest.mark.usefixtures("derive_is_offered")
+def test_an_outcome_is_recorded_without_derive(space: Space, governor: Governor) -> None:
+    made = space.handles(CLAIM)
+    instrument = preset_session("instrument", principal_id="probe", channel="test")
+    space.write(GRADED, e=made["e"], session=instrument, kind="outcome")
+    assert space.refused(GRADED, e=made["e"], session=instrument, kind="summary") == "NotAuthorized"
+
+
+@requirement("KI-GOV-030", "KI-GOV-005")
+def test_where_derive_is_not_offered_nothing_asks_for_it(space: Space, governor: Governor) -> None:
+    made = space.handles(CLAIM)
+    space.write(DERIVED, e=made["e"], session=agent())
+    with pytest.raises(errors.UnsupportedCapability):
+        governor.grant(OWNER, "ann", ["derive"])
