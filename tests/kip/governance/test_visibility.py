@@ -17,6 +17,8 @@ from brain.kip.parser import parse
 from brain.kip.pipeline import Engine
 from brain.kip.read import run_find
 from brain.store.base import Element, Scan
+from brain.store.embedding import index_pending
+from brain.store.hashing import HashEmbedder
 from brain.times import timestamp
 from tests.kip.conftest import Space
 from tests.kip.governance.conftest import OWNER, agent
@@ -412,3 +414,27 @@ def test_a_write_beside_hidden_references_leaves_them_in_place(
     assert [reference["id"] for reference in stored] == [made["ann"], made["ben"], eve]
     edges = 'FIND(?t.id, ?e.index) WHERE { ?e STRUCTURAL (:x, "involves", ?t) }'
     assert [row[0] for row in space.write(edges, session=GUEST, x=trip)] == [made["ann"], eve]
+
+
+# --- likeness ---------------------------------------------------------------------------------------------------------
+
+
+@requirement("KI-GOV-017", "KI-SEC-005")
+@pytest.mark.parametrize("mode", ["semantic", "hybrid"])
+def test_what_is_hidden_moves_no_ranking_by_likeness_either(
+    space: Space, governor: Governor, made: dict[str, str], mode: str
+) -> None:
+    embedder = HashEmbedder(128)
+    space.engine.embedder = embedder
+    governor.set_policy(OWNER, policy(deny("discover")))
+    index_pending(space.store, embedder)
+    search = f'SEARCH CONCEPT "Ann Le" MODE "{mode}"'
+    before = space.write(search, session=GUEST)
+    extra = [space.handles(f'CREATE CONCEPT ?c {{ TYPE "Person" NAME "Ann Le {n}" }}')["c"] for n in range(4)]
+    governor.classify(OWNER, extra, "secret")
+    waiting = space.write(search, session=GUEST)
+    assert (waiting["hits"], waiting["search_context"]["pending"]) == (before["hits"], 0)
+    assert space.write(search)["search_context"]["pending"] > 0
+    index_pending(space.store, embedder)
+    assert space.write(search, session=GUEST)["hits"] == before["hits"]
+    assert {hit["id"] for hit in space.write(search)["hits"]} >= set(extra)
