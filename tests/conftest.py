@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from brain.times import FixedClock
+
+# What a night allows: `pytest --hypothesis-profile=nightly`, for the laws that take their number of examples from it.
+settings.register_profile("nightly", max_examples=10_000)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from brain.kip.algebra import (
     Block,
     Column,
     Distinct,
-    Filter,
     Group,
     Lineages,
     Not,
@@ -409,14 +408,21 @@ def _block(query: Query, plan: Block) -> Statement:
 def _determines(distinct: Distinct) -> bool:
     """Whether the visible variables leave no choice for the others, so that no two rows are one solution."""
     fixed = set(distinct.variables)
-    steps = [step for step in distinct.source.steps if not isinstance(step, (Filter, Not))]
-    for step in steps * len(steps):
-        if isinstance(step, Tuple):
-            if step.proposition in fixed:
-                fixed.update(variables(step))
-        elif isinstance(step, Scan) and step.variable in fixed:
-            fixed.update(variables(step))
-    return all(fixed.issuperset(variables(step)) for step in steps)
+    left = [_binds(step) for step in distinct.source.steps if isinstance(step, (Scan, Tuple))]
+    while left:
+        following = [binds for binds in left if binds[0] not in fixed]
+        if len(following) == len(left):
+            return all(fixed.issuperset(binds) for binds in left)
+        fixed.update(name for binds in left if binds[0] in fixed for name in binds)
+        left = following
+    return True
+
+
+def _binds(step: Scan | Tuple) -> tuple[str, ...]:
+    """The variables of a step, the one that fixes the others first."""
+    if isinstance(step, Scan):
+        return (step.variable, *variables(step)) if step.matches else (step.variable,)
+    return (step.proposition, *(end.name for end in (step.subject, step.object) if isinstance(end, Var)))
 
 
 def _hidden(query: Query, visible: tuple[str, ...]) -> list[str]:
