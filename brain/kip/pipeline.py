@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from brain import errors
-from brain.ids import digest
-from brain.kip import ast, capabilities, commit, govern, respond, strict_json
+from brain.kip import ast, capabilities, govern, respond, strict_json
 from brain.kip.atomic import all_or_none
-from brain.kip.context import Answer, Limits, Outcome, Run, Session, WriteSet
+from brain.kip.context import Answer, Limits, Outcome, Run, Session
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
-from brain.kip.governance.access import Planes, access_of
+from brain.kip.governance import approvals
+from brain.kip.governance.access import Planes
+from brain.kip.governance.transitions import Move, transition
 from brain.kip.operate import Operator, ledger_of, skipped
 from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
@@ -33,7 +34,7 @@ from brain.kip.schema import Environment
 from brain.kip.scopes import has_search
 from brain.kip.write import run_kml
 from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceStore, Transaction
-from brain.times import Clock, Seq, timestamp
+from brain.times import Clock, Seq
 
 if TYPE_CHECKING:
     from brain.kip.library import PackageLibrary
@@ -117,23 +118,17 @@ class Engine:
 
         raises  NotAuthorized without `manage_actor_binding`, NotFoundOrNotVisible for anything but a Concept in use
         """
-        with self.space.transaction() as tx:
-            session = access_of(self.planes, session, tx, tx, self.clock).session
-            govern.permit(session, "manage_actor_binding")
-            found = tx.elements([concept]).get(concept)
+
+        def body(move: Move) -> None:
+            found = move.access.snapshot.elements([concept]).get(concept)
             if found is None or found.kind is not Kind.CONCEPT or found.state != "active":
                 raise errors.NotFoundOrNotVisible(f"{concept} is no Concept that could be the self.")
-            identity = tx.control("identity") or NO_IDENTITY
-            if identity["self"] == concept:
-                return
-            run = Run(tx, self.environment(tx), {}, session, timestamp(self.clock.now_ms()), self.space_uri)
-            ledger = ledger_of(run, tx)
-            ledger.asked.add("manage_actor_binding")
-            changed: Document = {**identity, "self": concept, "version": identity["version"] + 1}
-            write_set = WriteSet(controls={"identity": changed})
-            commit.apply(write_set, tx, ledger)
-            asked = digest({"designate_self": concept})
-            commit.finish(tx, run, ledger, (), write_set, request_digest=asked, dry_run=False)
+            identity = move.tx.control("identity") or NO_IDENTITY
+            if identity["self"] != concept:
+                move.controls["identity"] = {**identity, "self": concept, "version": identity["version"] + 1}
+                move.details = {"self": concept}
+
+        transition(self, session, "designate_self", "manage_actor_binding", body)
 
     def _run(self, request: Request, prepared: list[Prepared], session: Session) -> Outcome:
         operator = Operator(self, request, session)
@@ -176,7 +171,11 @@ class Engine:
             inner: Any = parse(text)
             if language_of(inner) != "KML":
                 raise errors.LanguageMismatch(f"PREVIEW KML takes KML, and this is {language_of(inner)}.")
-            answer, write_set = run_kml(inner, run, tx)
+            ledger = ledger_of(run, tx)
+            answer, write_set = run_kml(inner, run, tx, ledger=ledger)
+            waiting_for = approvals.needed(run.plane, ledger.asked)
+            if waiting_for:
+                raise errors.RequiresApproval(details={"permissions": waiting_for})
         except errors.KipError as error:
             return previewed(error)
         return previewed(answer, write_set)

@@ -15,7 +15,7 @@ from brain.kip.governance.access import Access, access_of
 from brain.kip.governance.plane import CONTROL, Plane, to_document
 from brain.kip.operate import ledger_of
 from brain.kip.write.planes import change_entry, stamp
-from brain.store.base import Element, ElementId, Transaction
+from brain.store.base import Document, Element, ElementId, Transaction
 from brain.times import Seq, timestamp
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Move:
 
     plane      the protected state before it
     changed    after it; None to leave it
+    controls   other control documents with a new version
     governed   elements with their new `governance`
     details    for the audit, and the digest of what was asked; no content
     """
@@ -39,6 +40,7 @@ class Move:
     tx: Transaction
     plane: Plane
     changed: Plane | None = None
+    controls: dict[str, Document] = field(default_factory=dict)
     governed: dict[ElementId, Governed] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -94,7 +96,7 @@ def _committed(engine: Engine, move: Move, action: str, permission: str) -> Seq:
     run = Run(tx, engine.environment(tx), {}, move.session, now, engine.space_uri)
     ledger = ledger_of(run, tx)
     ledger.asked.add(permission)
-    write_set = WriteSet()
+    write_set = WriteSet(controls=dict(move.controls))
     if move.changed is not None and move.changed != move.plane:
         write_set.controls[CONTROL] = to_document(replace(move.changed, version=move.plane.version + 1))
     write_set.changed = _new_versions(run, move, ledger.seq, ledger.tx_id)

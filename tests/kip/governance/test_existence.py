@@ -131,3 +131,39 @@ def _comparable(response: Any) -> Any:
                 name: value for name, value in result["receipt"].items() if name not in ("receipt_digest", "tx_id")
             }
     return response
+
+
+WRITES = (
+    'ASSERT ?n (:c, "speaks", "xx") {by: :d, mode: "stated"}',
+    'UPDATE :c SET ATTRIBUTES {age: 9} SET FIELDS {name: "N2"}',
+    'UPSERT CONCEPT ?n { MATCH {id: :c} SET FIELDS {name: "N1"} }',
+    'TRANSITION :c TO "archived"',
+    'TRANSITION :a TO "retracted"',
+    "MERGE CONCEPT :c INTO :d",
+    'CREATE CONCEPT ?n { TYPE "Person" NAME "N1" SET STRUCTURAL { ("involves", :c) } }',
+    'UPDATE ?x SET ATTRIBUTES {age: 3} WHERE { ?x {name: "N1"} } LIMIT 2',
+    'TRANSITION ?x TO "retracted" WHERE { ?x ASSERTION {} } LIMIT 2',
+)
+
+
+@pytest.mark.requirement("KI-GOV-015", "KI-GOV-019", "KI-SEC-014")
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    world=partly_hidden(),
+    chosen=st.lists(st.tuples(st.sampled_from(WRITES), st.integers(1, 7), st.integers(1, 7)), min_size=1, max_size=4),
+)
+def test_a_write_does_what_it_would_do_without_what_is_hidden(
+    stores: tuple[Store, Store], world: Partly, chosen: list[tuple[str, int, int]]
+) -> None:
+    graph, hidden = world
+    with engine_over(graph, hidden, stores[0]) as full, engine_over(without(graph, hidden), hidden, stores[1]) as less:
+        for command, one, other in chosen:
+            values = {"c": f"C-{one}", "d": f"C-{other}", "a": f"A-{one}"}
+            used = {name: value for name, value in values.items() if f":{name}" in command}
+            note(f"{command} {used}")
+            pair = [engine.run(command, used, session=GUEST).response for engine in (full, less)]
+            assert _comparable(pair[0]) == _comparable(pair[1])
+        for command, values in others(graph, hidden):
+            if command.split()[0] in ("FIND", "SEARCH", "CHANGES", "HISTORY"):
+                note(f"{command} {values}")
+                assert answers(full, [(command, values)]) == answers(less, [(command, values)])

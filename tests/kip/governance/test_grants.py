@@ -389,3 +389,24 @@ def test_decisions_of_the_protected_plane_are_kept_refused_ones_too(space: Space
     ]
     auditor = preset_session("maintenance", principal_id="m", channel="test")
     assert governor.decisions(auditor, after=1)[0][1] == rows[1]
+
+
+@requirement("KI-GOV-010")
+def test_whom_a_space_is_about_is_audited_too(space: Space, governor: Governor) -> None:
+    made = space.handles(PERSON)["c"]
+    space.engine.designate_self(made, OWNER)
+    with pytest.raises(errors.NotAuthorized):
+        space.engine.designate_self(made, agent())
+    rows = [row for _, row in governor.decisions(OWNER)]
+    assert [(row.action, row.decision, row.space_seq) for row in rows] == [
+        ("designate_self", "allow", 2),
+        ("designate_self", "deny", None),
+    ]
+
+
+@requirement("KI-GOV-029")
+def test_a_preview_says_that_it_would_wait(space: Space, governor: Governor) -> None:
+    governor.set_policy(OWNER, Policy(approvals=frozenset({"create"})))
+    shown = space.write("PREVIEW KML :text", text=PERSON)
+    assert (shown["would_commit"], shown["error"]["code"]) == (False, "RequiresApproval")
+    assert governor.waiting(OWNER) == []
