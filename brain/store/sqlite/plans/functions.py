@@ -18,7 +18,8 @@ def register(connection: apsw.Connection) -> None:
     """Make them known to a connection; about 10 µs."""
     connection.create_scalar_function("undecided", _undecided, 0)
     connection.create_scalar_function("composed", _composed, 1, deterministic=True)
-    connection.create_aggregate_function("cited", lambda: (_cited(), _cite, _listed))
+    connection.create_aggregate_function("cited", lambda: ({}, _cite, _listed))
+    connection.create_aggregate_function("cited", lambda: ({}, _cite_one, _listed), 1)
 
 
 def _undecided(*_: Any) -> None:
@@ -34,14 +35,15 @@ def _composed(*texts: Any) -> Any:
     return text
 
 
-def _cited() -> dict[int, None]:
-    return {}
-
-
 def _cite(found: dict[int, None], *eids: Any) -> None:
     """Aggregate: the first elements of a group, as a JSON list of their integers."""
     if len(found) < CITED:
         found.update((eid, None) for eid in eids if eid is not None)
+
+
+def _cite_one(found: dict[int, None], *eids: Any) -> None:
+    if len(found) < CITED:
+        found[eids[0]] = None
 
 
 def _listed(found: dict[int, None]) -> str:
