@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from brain.store.base import ElementId, Store
 from tests.kip.governance.worlds import GUEST, answers, engine_over, partly_hidden, two_stores, without
 from tests.kip.graph import Graph
-from tests.kip.read.strategies import blocks
+from tests.kip.read.strategies import blocks, chance
 
 Partly = tuple[Graph, frozenset[ElementId]]
 Command = tuple[str, dict[str, Any]]
@@ -60,7 +60,8 @@ def others(graph: Graph, hidden: frozenset[ElementId]) -> list[Command]:
         ("FIND(?x, ?x.evidence, ?x.lifecycle) WHERE { ?x ASSERTION {} }", {}),
         ("FIND(?x) WHERE { ?x ACTIVITY {} }", {}),
         ("FIND(?x) WHERE { ?x EVIDENCE {} }", {}),
-        ('FIND(?s, ?e) WHERE { ?e STRUCTURAL (?s, "has_step" | "involves", ?t) }', {}),
+        ('FIND(?s, ?e) WHERE { ?e STRUCTURAL (?s, "has_step", ?t) }', {}),
+        ('FIND(?s, ?e.index, ?t) WHERE { ?e STRUCTURAL (?s, "involves", ?t) }', {}),
         ('FIND(?s, ?t) WHERE { STRUCTURAL (?s, "derived_from", ?t) }', {}),
         ('FIND(?s.id, ?d.id) WHERE { (?s, "knows"{1,3}, ?d) }', {}),
     ]
@@ -86,7 +87,7 @@ def others(graph: Graph, hidden: frozenset[ElementId]) -> list[Command]:
             ('UPSERT CONCEPT ?u { MATCH {id: :c} SET FIELDS {name: "new"} }', {"c": concept}),
         ]
     for proposition in (i for i in ids if i.startswith("P-")):
-        asked.append(("FIND(?b) WHERE { ?b BELIEF (:p) }", {"p": proposition}))
+        asked.append(("FIND(?b) WHERE { ?p (id: :p) ?b BELIEF (?p) }", {"p": proposition}))
     for claim in (i for i in ids if i.startswith("A-")):
         asked.append(('TRANSITION :a TO "retracted"', {"a": claim}))
     return asked
@@ -126,6 +127,7 @@ def test_belief_search_history_changes_and_errors_do_too(stores: tuple[Store, St
 def _comparable(response: Any) -> Any:
     """A response without the one member that is made at random, the id of a transaction that changed nothing."""
     for result in response["results"]:
+        assert result.get("error", {}).get("code") != "InvalidSyntax"
         if "receipt" in result:
             result["receipt"] = {
                 name: value for name, value in result["receipt"].items() if name not in ("receipt_digest", "tx_id")
@@ -148,14 +150,13 @@ WRITES = (
 
 @pytest.mark.requirement("KI-GOV-015", "KI-GOV-019", "KI-SEC-014")
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    world=partly_hidden(),
-    chosen=st.lists(st.tuples(st.sampled_from(WRITES), st.integers(1, 7), st.integers(1, 7)), min_size=1, max_size=4),
-)
+@given(world=partly_hidden(), seed=st.integers(0, 2**32))
 def test_a_write_does_what_it_would_do_without_what_is_hidden(
-    stores: tuple[Store, Store], world: Partly, chosen: list[tuple[str, int, int]]
+    stores: tuple[Store, Store], world: Partly, seed: int
 ) -> None:
     graph, hidden = world
+    at = chance(seed)
+    chosen = [(at.choice(WRITES), at.randint(1, 7), at.randint(1, 7)) for _ in range(4)]
     with engine_over(graph, hidden, stores[0]) as full, engine_over(without(graph, hidden), hidden, stores[1]) as less:
         for command, one, other in chosen:
             values = {"c": f"C-{one}", "d": f"C-{other}", "a": f"A-{one}"}
