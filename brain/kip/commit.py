@@ -19,6 +19,7 @@ _CONTROL_KINDS: Mapping[str, str] = {
     "governance": "authorization",
     "identity": "identity",
     "policies": "policy",
+    "recording": "recording",
     "schema": "schema",
 }
 """What a control document is called in an envelope's `control_changes` (§36.1)."""

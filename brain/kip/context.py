@@ -59,6 +59,7 @@ OWNER_PERMISSIONS: frozenset[str] = frozenset(
         "update",
         "propose_schema",
         "record_outcome",
+        "repair_recording",
     }
 )
 """Every permission of §29 this engine offers; the owner preset holds them all."""
@@ -123,6 +124,7 @@ class Limits:
     meta_page: int = 100
     search_limit: int = 1_000
     regex_bytes: int = 2_048
+    artifact_bytes: int = 16 * 1024 * 1024
     idempotency_retention_ms: int = 7 * 24 * 3_600_000
 
 

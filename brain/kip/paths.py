@@ -14,6 +14,9 @@ from brain.times import Timestamp
 MNEMONIC_STATE = "kip://profiles/cognitive-memory/MnemonicState"
 """The lineage of the Facet that has a computed member, `effective_strength`."""
 
+VALID_RECORDING: Document = {"status": "valid", "repair_ref": None}
+"""What holds of everything no repair invalidated."""
+
 Canonical = Callable[[ElementId], ElementId]
 """Where an id leads after following merges."""
 
@@ -39,6 +42,8 @@ def member(element: Element, steps: tuple[PathStep, ...], now: Timestamp, canoni
     first = steps[0]
     if first == "canonical_subject" or first == "canonical_object":
         return follow(_resolved(element.body.get(first.removeprefix("canonical_")), canonical), steps[1:])
+    if is_recording(steps):
+        return follow(element.body["_system"].get("recording_validity", VALID_RECORDING), steps[2:])
     return follow(view(element, now) if first == "facets" else element.body, steps)
 
 
@@ -53,7 +58,12 @@ def follow(value: Json, steps: tuple[PathStep, ...]) -> Json:
 
 def is_stored(steps: tuple[PathStep, ...]) -> bool:
     """Whether a path leads into the stored body alone, so that `follow` is all there is to it."""
-    return steps[0] not in ("canonical_object", "canonical_subject", "facets")
+    return steps[0] not in ("canonical_object", "canonical_subject", "facets") and not is_recording(steps)
+
+
+def is_recording(steps: tuple[PathStep, ...]) -> bool:
+    """Whether a path leads to whether an element was recorded as it was said, which only a repair stores (§57.8)."""
+    return steps[:2] == ("_system", "recording_validity")
 
 
 def named(members: Mapping[str, Any], symbol: Lineages) -> Json:

@@ -13,7 +13,7 @@ from brain.kip.context import Run
 from brain.kip.resolve import Binder, shown
 from brain.kip.values import is_number
 from brain.kip.walk import walk
-from brain.store.base import Json, Kind, Likeness, SearchMode, SearchQuery
+from brain.store.base import ElementId, Json, Kind, Likeness, SearchMode, SearchQuery
 from brain.store.embedding import Embedder, EmbeddingFailure, vectors_of
 from brain.times import Seq
 
@@ -74,15 +74,16 @@ def threshold(binder: Binder, node: ast.Scalar | None) -> float:
 
 
 def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQuery:
-    """The query with what it compares with, when its mode needs that, and without what is quarantined (§31.6).
+    """The query with what it compares with, when its mode needs that, and without what is quarantined (§31.6) or was
+    never said (§57.8).
 
     ranking  of the cursor that goes on, from `ranking_of`: all pages of a traversal show one ranking
     raises   SearchIndexUnavailable when there are no vectors yet or none of the words searched for, CursorExpired when
              vectors are no more those of the ranking
     """
-    if run.plane is not None and run.plane.quarantined:
-        quarantined = run.plane.quarantined
-        query = replace(query, visible=lambda element: element.id not in quarantined)
+    left_out = _left_out(query.kind, run)
+    if left_out:
+        query = replace(query, visible=lambda element: element.id not in left_out)
     if query.mode is SearchMode.KEYWORD:
         return query
     embedder = run.embedder
@@ -106,6 +107,14 @@ def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQ
             ) from found
         vector = found
     return replace(query, likeness=Likeness(name, tuple(vector), revision))
+
+
+def _left_out(kind: Kind, run: Run) -> frozenset[ElementId]:
+    """What no search of a kind finds: the quarantined as of now, and recordings that are invalid as of the snapshot."""
+    recording = run.snapshot.control("recording")
+    invalid = () if recording is None else recording["invalidated"].keys()
+    quarantined = frozenset[str]() if run.plane is None else run.plane.quarantined
+    return quarantined.union(found for found in invalid if found[0] == kind.letter)
 
 
 def embed_ahead(

@@ -16,9 +16,8 @@ MISSING: Mapping[str, str] = {
     "KIP2-MEM-010": f"{_ERASURE}, and briefings with recall coverage",
     "KIP2-MEM-023": "briefings with recall coverage, which are not offered",
     "KIP2-MEM-024": _ERASURE,
-    "KIP2-REL-004": "recording_repair, which is not offered",
     "KIP2-REL-006": "prospective_trials, which is not offered",
     "KIP2-REL-012": "memory_experience, which is not offered",
-    "KIP2-REL-016": "capsule_export and capsule_import, which are not offered",
+    "KIP2-REL-016": "capsule_import, which is not offered",
     "KIP2-REL-017": "memory_learning, which is not offered",
 }

@@ -138,6 +138,8 @@ def _touched(old: Mapping[str, Any], new: Mapping[str, Any], local_name: LocalNa
     """Names of what differs (decision D-33)."""
     if old["_system"]["state"] != new["_system"]["state"]:
         yield "state"
+    if old["_system"].get("recording_validity") != new["_system"].get("recording_validity"):
+        yield "recording_validity"
     old = _comparable(old, new)
     if not same(old.get("retention", NO_VALUE), new.get("retention", NO_VALUE)):
         yield "retention"
