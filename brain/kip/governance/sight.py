@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from brain.ids import is_element_id
 from brain.kip.governance.authority import Authority
 from brain.store.base import Document, Element, ElementId, Json, Kind, Snapshot
 
 KEPT = 100_000
-"""Verdicts held at most."""
+"""Standings held at most."""
 
 _WITHOUT_REFERENCES = frozenset(
     {
@@ -51,6 +51,21 @@ class Verdict(IntEnum):
     READ = 2
 
 
+class Standing(NamedTuple):
+    """All that was decided about one element.
+
+    withheld    paths of it that are not shown
+    searchable  whether a search may find it: all of its text is shown (§29.3)
+    """
+
+    verdict: Verdict
+    withheld: frozenset[str] = frozenset()
+    searchable: bool = False
+
+
+_HIDDEN, _KNOWN = Standing(Verdict.HIDDEN), Standing(Verdict.KNOWN)
+
+
 class Sight:
     """The verdicts of one authority in one operation.
 
@@ -71,17 +86,17 @@ class Sight:
         self._left_out = left_out
         self._head = head
         self._projects = projects
-        self._verdicts: dict[ElementId, Verdict] = {}
+        self._standings: dict[ElementId, Standing] = {}
 
     def judge(self, ids: Iterable[ElementId], at_hand: Iterable[Element] = ()) -> None:
         """Settle the verdicts of these elements with few reads.
 
         at_hand  elements as of now that were read already
         """
-        if len(self._verdicts) > KEPT:
-            self._verdicts.clear()
+        if len(self._standings) > KEPT:
+            self._standings.clear()
         known = {element.id: element for element in at_hand}
-        wanted = (set(ids) | known.keys()) - self._verdicts.keys()
+        wanted = (set(ids) | known.keys()) - self._standings.keys()
         found: dict[ElementId, Element] = {}
         waves = []
         while wanted:
@@ -89,7 +104,7 @@ class Sight:
             found |= self._head.elements(wanted - known.keys())
             waves.append(wanted)
             here = (found[element_id] for element_id in wanted if element_id in found)
-            wanted = {end for element in here for end in essential(element)} - self._verdicts.keys() - found.keys()
+            wanted = {end for element in here for end in essential(element)} - self._standings.keys() - found.keys()
             wanted -= set().union(*waves)
         for wave in reversed(waves):
             for element_id in wave:
@@ -97,9 +112,11 @@ class Sight:
 
     def of(self, element_id: ElementId) -> Verdict:
         """The verdict on one element; `judge` a batch first."""
-        if element_id not in self._verdicts:
-            self.judge((element_id,))
-        return self._verdicts[element_id]
+        return self._of(element_id).verdict
+
+    def withheld(self, element_id: ElementId) -> frozenset[str]:
+        """Paths of a readable element that are not shown."""
+        return self._of(element_id).withheld
 
     def sees(self, element_id: ElementId) -> bool:
         return self.of(element_id) is not Verdict.HIDDEN
@@ -107,43 +124,47 @@ class Sight:
     def reads(self, element_id: ElementId) -> bool:
         return self.of(element_id) is Verdict.READ
 
-    def searches(self, element: Element) -> bool:
-        """Whether a search may find it: all of its text would have to be shown (§29.3)."""
-        return (
-            self.of(element.id) is Verdict.READ
-            and self.authority.may("search", element.body)
-            and not self.authority.hidden_fields(element.body)
-        )
+    def searches(self, element_id: ElementId) -> bool:
+        return self._of(element_id).searchable
 
-    def reads_whole(self, element: Element) -> bool:
+    def reads_whole(self, element_id: ElementId) -> bool:
         """Whether nothing of it is kept from the caller, so that writing to it tells nothing new."""
-        return self.of(element.id) is Verdict.READ and not self.authority.hidden_fields(element.body)
+        standing = self._of(element_id)
+        return standing.verdict is Verdict.READ and not standing.withheld
 
     def may(self, permission: str, element_id: ElementId) -> bool:
         """Whether a permission may be used on a visible element, whatever of it is shown."""
         found = self._head.elements([element_id]).get(element_id)
         return found is not None and self.sees(element_id) and self.authority.may(permission, found.body)
 
-    def _settle(self, element_id: ElementId, found: Mapping[ElementId, Element]) -> Verdict:
-        """Ends come from elements made earlier, so this goes down a finite chain."""
-        if element_id in self._verdicts:
-            return self._verdicts[element_id]
-        element = found.get(element_id)
-        if element is None or any(self._settle(end, found) is Verdict.HIDDEN for end in essential(element)):
-            verdict = Verdict.HIDDEN
-        else:
-            verdict = self._own(element)
-        self._verdicts[element_id] = verdict
-        return verdict
+    def _of(self, element_id: ElementId) -> Standing:
+        if element_id not in self._standings:
+            self.judge((element_id,))
+        return self._standings[element_id]
 
-    def _own(self, element: Element) -> Verdict:
-        body = element.body
-        if element.id in self._left_out or not self.authority.may("discover", body):
-            return Verdict.HIDDEN
+    def _settle(self, element_id: ElementId, found: Mapping[ElementId, Element]) -> Standing:
+        """Ends come from elements made earlier, so this goes down a finite chain."""
+        if element_id in self._standings:
+            return self._standings[element_id]
+        element = found.get(element_id)
+        if element is None or any(self._settle(end, found).verdict is Verdict.HIDDEN for end in essential(element)):
+            standing = _HIDDEN
+        else:
+            standing = self._own(element)
+        self._standings[element_id] = standing
+        return standing
+
+    def _own(self, element: Element) -> Standing:
+        body, may = element.body, self.authority.may
+        if element.id in self._left_out or not may("discover", body):
+            return _HIDDEN
         if self._projects:
-            weighed = element.kind not in (Kind.ASSERTION, Kind.PROPOSITION) or self.authority.may("project", body)
-            return Verdict.READ if weighed else Verdict.HIDDEN
-        return Verdict.READ if self.authority.may("read", body) else Verdict.KNOWN
+            weighed = element.kind not in (Kind.ASSERTION, Kind.PROPOSITION) or may("project", body)
+            return Standing(Verdict.READ) if weighed else _HIDDEN
+        if not may("read", body):
+            return _KNOWN
+        withheld = self.authority.hidden_fields(body)
+        return Standing(Verdict.READ, withheld, searchable=not withheld and may("search", body))
 
 
 def essential(element: Element) -> Iterator[ElementId]:

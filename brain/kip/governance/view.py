@@ -128,7 +128,12 @@ class View:
     # --- search -------------------------------------------------------------------------------------------------------
 
     def search(self, query: SearchQuery) -> list[Hit]:
-        return self._inner.search(replace(query, visible=_both(query.visible, self.sight.searches)))
+        def visible(element: Element) -> bool:
+            if self._is_head:
+                self.sight.judge((), (element,))
+            return self.sight.searches(element.id)
+
+        return self._inner.search(replace(query, visible=_both(query.visible, visible)))
 
     def freshness(self, embedder: str, kind: Kind | None = None) -> Freshness:
         """How far vectors follow the texts the caller may know of."""
@@ -265,9 +270,9 @@ class View:
             return Element(element.id, element.kind, identity_only(body))
         hidden = {reference for reference in references if not self.sight.sees(reference)}
         shown = without(body, hidden, facets=not self._projects) if hidden else body
-        fields = frozenset() if self._projects else self.sight.authority.hidden_fields(body)
-        if fields:
-            shown, before = without_fields(shown, fields), shown
+        withheld = self.sight.withheld(element.id)
+        if withheld:
+            shown, before = without_fields(shown, withheld), shown
             self.redacted = self.redacted or shown != before
         return element if shown is body else Element(element.id, element.kind, shown)
 

@@ -185,7 +185,7 @@ class Workspace:
     def _require_whole(self, element: Element) -> None:
         """What may not be read whole is not written to: its new content would tell of the old."""
         sight = self.run.sight
-        if sight is not None and not sight.reads_whole(element):
+        if sight is not None and not sight.reads_whole(element.id):
             raise errors.NotAuthorized(
                 f"Writing to {element.id} needs reading all of it.",
                 details={"permission": "read", "element": element.id},

@@ -438,3 +438,16 @@ def test_what_is_hidden_moves_no_ranking_by_likeness_either(
     index_pending(space.store, embedder)
     assert space.write(search, session=GUEST)["hits"] == before["hits"]
     assert {hit["id"] for hit in space.write(search)["hits"]} >= set(extra)
+
+
+@requirement("KI-GOV-021", "KI-GOV-016", "KI-GOV-017")
+def test_a_label_given_later_binds_earlier_versions(space: Space, governor: Governor, made: dict[str, str]) -> None:
+    """Fields and searches of the past are judged by how the element is classified now."""
+    salary = deny("read", fields=frozenset({"attributes.salary"}))
+    governor.set_policy(OWNER, policy(salary))
+    then = "FIND(?c.name, ?c.attributes.salary) WHERE { ?c {id: :c} } AS OF SEQ 1"
+    assert space.write(then, session=GUEST, c=made["ann"]) == [["Ann Lee", 100]]
+    governor.classify(OWNER, [made["ann"]], "secret")
+    assert space.write(then, session=GUEST, c=made["ann"]) == [["Ann Lee", None]]
+    assert space.write('SEARCH CONCEPT "Ann" AS OF SEQ 1', session=GUEST)["hits"] == []
+    assert len(space.write('SEARCH CONCEPT "Ann" AS OF SEQ 1')["hits"]) == 1
