@@ -70,10 +70,9 @@ def check(text: str, run: Run) -> None:
         assert found == expected or "LIMIT" in text
         return
     assert found[:2] == expected[:2]
-    few = [len(bound) < 64 for bound in expected[2]]
-    assert [b for b, is_few in zip(found[2], few, strict=True) if is_few] == [
-        b for b, is_few in zip(expected[2], few, strict=True) if is_few
-    ]
+    if "COUNT" not in text:
+        # Which of several ways to a solution a group cites is free.
+        assert found[2] == expected[2]
 
 
 def check_pages(text: str, run: Run, size: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -176,7 +176,8 @@ def _rows(query: Query, plan: Project) -> Statement:
         query.test(behind(query, keys, columns.places, after, names))
     # Where rows are sorted, all of them are before the first is answered: bodies are read behind the sort.
     looked_into = _looked_into(plan)
-    bodies = {name: columns.select(f"json({alias}.body)") for name, alias in _at_hand(query, looked_into, in_order)}
+    early = [name for name in names if name in looked_into and (in_order or query.at is not None)]
+    bodies = {name: columns.select(body) for name, body in _bodies(query, early)}
     order = [place.order for key in keys for place in key] + [place.order for place in columns.places]
     text = f"{columns.text}{query.source} ORDER BY {', '.join(order)}"
     repeats = not _determines(plan.distinct)
@@ -201,13 +202,14 @@ def _rows(query: Query, plan: Project) -> Statement:
     return Statement(text, query.bindings, read)
 
 
-def _at_hand(query: Query, names: frozenset[str], in_order: bool) -> Iterator[tuple[str, str]]:
-    """Variables whose body a row of the join already has, where it is better taken from there."""
-    if in_order or query.at is not None:
-        for name in names:
-            stand = query.stands.get(name)
-            if isinstance(stand, Row) and stand.alias is not None:
-                yield name, stand.alias
+def _bodies(query: Query, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Variables that may be elements, with the bodies of these."""
+    for name in names:
+        match query.stand(name):
+            case Row(alias=str() as alias) | End(alias=str() as alias):
+                yield name, f"json({alias}.body)"
+            case Row(eid=eid) | End(eid=eid):
+                yield name, f"(SELECT json(body) FROM element NOT INDEXED WHERE eid = {eid})"
 
 
 def _with_bodies(text: str, columns: list[int]) -> str:

@@ -8,7 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from brain.kip.algebra import Constant, Filter, Known, Lineages, Match, Not, Scan, Step, Term, Tuple, Var
+from brain.kip.algebra import (
+    Call,
+    Comparison,
+    Constant,
+    Filter,
+    Known,
+    Lineages,
+    Match,
+    Not,
+    Scan,
+    Step,
+    Term,
+    Tuple,
+    Var,
+)
 from brain.store.base import Kind
 from brain.store.base import Scan as Conditions
 from brain.store.rows import indexed_object
@@ -50,7 +64,9 @@ def _refuse(_: Query, step: Step) -> None:
 
 
 def _filter(query: Query, step: Filter) -> None:
-    query.test(condition(query, step.condition))
+    tested = condition(query, step.condition)
+    # As a value: where only truth matters SQLite looks no further than an unknown operand, and the next may be refused.
+    query.test(tested if isinstance(step.condition, (Call, Comparison)) else f"({tested} = 1)")
 
 
 def _not(query: Query, step: Not) -> None:
