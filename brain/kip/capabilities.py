@@ -42,14 +42,16 @@ def _off(note: str) -> Capability:
 REGISTRY: Mapping[str, Capability] = {
     "artifacts": _off("Artifacts travel inside a request; there are no handles and no upload."),
     "atomic_batch": _on("Operations of one request can be one transaction."),
-    "capsule_export": _off("Memory is not exported as Capsules."),
-    "capsule_import": _off("Capsules are neither checked nor taken in."),
-    "capsule_signatures": _off("There are no Capsules to sign."),
+    "capsule_export": _on(
+        "EXPORT CAPSULE seals a selection of one snapshot; Capsules are verified and validated.", "export", "read"
+    ),
+    "capsule_import": _off("Capsules are checked and an import previewed; none is taken in."),
+    "capsule_signatures": _off("Capsules carry a digest and no signature."),
     "change_stream": _on("HISTORY and CHANGES give every commit's envelope.", "read_history"),
     "derive_permission": _off("Deriving needs the permissions of what it writes and no other."),
     "draft_vocabulary": _on("DEFINE adds Predicates and Concept Types to the Space's drafts.", "propose_schema"),
     "durable_brain_runtime": _off("Watches and actions are not run by this service."),
-    "exposure_log": _off("What a recall showed or used is not logged."),
+    "exposure_log": _on("What a recall showed and a decision used is logged beside memory.", "read_audit"),
     "filtered_delivery": _off("CHANGES takes no filter; each caller gets all it may know of."),
     "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read_history"),
     "historical_search": _on("AS OF SEQ searches what was there then, as it was found then.", "read_history", "search"),

@@ -7,6 +7,7 @@ from typing import Any
 
 from brain.agents.jobs import RecallResult
 from brain.agents.model import Usage
+from brain.kip import exposure
 from brain.service import conversations, ledger
 from brain.service.conversations import usage_to_wire
 from brain.service.spaces import OpenSpace
@@ -19,6 +20,7 @@ class RecallRun:
     def __init__(self, space: OpenSpace, clock: Clock, *, query: str, user: str) -> None:
         self._space = space
         self._clock = clock
+        self._user = user
         with space.transaction(durable=False) as tx:
             self.number = conversations.open_conversation(
                 tx,
@@ -28,6 +30,7 @@ class RecallRun:
                 now_ms=clock.now_ms(),
                 status="working",
             )
+            self._asked_at = tx.seq
 
     def keep_transcript(self, messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
         """Show how far it has come."""
@@ -42,7 +45,7 @@ class RecallRun:
         self._change(status="failed", failed_reason=reason)
 
     def end(self, result: RecallResult) -> None:
-        """It ends with an answer, or with the reason why there is none; usage and metrics are counted with it."""
+        """It ends with an answer, or with the reason why there is none; usage and what was shown are noted with it."""
         now, failed = self._clock.now_ms(), result.run.failed_reason
         with self._space.transaction() as tx:
             conversations.change(
@@ -63,6 +66,16 @@ class RecallRun:
                 },
             )
             ledger.add_usage(tx, "recall", result.run.usage)
+            exposure.note(
+                tx,
+                [citation.element_id for citation in result.citations],
+                exposure="retrieved",
+                space_uri=self._space.engine.space_uri,
+                principal_id=self._user,
+                snapshot_seq=self._asked_at,
+                now_ms=now,
+                recall_ref=f"recall:{self.number}",
+            )
             if failed is None:
                 amounts: dict[str, float] = {"recalls_completed": 1, "entities_recalled": len(result.citations)}
                 if result.uncertainty is not None:
