@@ -209,6 +209,7 @@ def _bodies(query: Query, names: Iterable[str]) -> Iterator[tuple[str, str]]:
             case Row(alias=str() as alias) | End(alias=str() as alias):
                 yield name, f"json({alias}.body)"
             case Row(eid=eid) | End(eid=eid):
+                query.only_now()
                 yield name, f"(SELECT json(body) FROM element NOT INDEXED WHERE eid = {eid})"
 
 

@@ -102,6 +102,7 @@ def body_of(query: Query, name: str) -> str:
         raise NotPushable("a value has no body")
     if stand.alias is not None:
         return stand.alias
+    query.only_now()
     alias = query.alias(OUTER)
     if not query.tables:
         query.tables.append("(SELECT 1)")

@@ -151,6 +151,11 @@ class Query:
             raise NotPushable(name)
         return found
 
+    def only_now(self) -> None:
+        """NotPushable for a statement about the past, whose versions stand in two tables: those cost a join each."""
+        if self.at is not None:
+            raise NotPushable("a join in the past")
+
     def join(self, table: str, alias: str) -> None:
         """One more table; `CROSS JOIN` keeps the order the plan chose."""
         self.tables.append(f" CROSS JOIN {table}" if self.tables else table)

@@ -99,6 +99,7 @@ def _joined(query: Query, bound: Row | End, letter: str) -> str:
     """The row of a variable's element, which has to be there."""
     if bound.alias is not None and not bound.alias.startswith(OUTER):
         return bound.alias
+    query.only_now()
     alias = query.alias(letter)
     query.join(f"element AS {alias} NOT INDEXED", alias)
     query.need(alias, f"{alias}.eid = {bound.eid}")
@@ -116,7 +117,7 @@ def _found(query: Query, alias: str, step: Scan) -> None:
         query.where += _conditions(query, f"{alias}.", step)
         return
     if query.is_joined:
-        raise NotPushable("a join in the past")
+        query.only_now()
     where = " AND ".join(_conditions(query, "", step))
     at = query.bind(query.at)
     columns = "eid, state, type, key, name, canonical_id, status, proposition, actor, body"
@@ -227,8 +228,9 @@ def _bind_value(query: Query, alias: str, path: tuple[Any, ...], name: str) -> N
 
 
 def _tuple(query: Query, step: Tuple) -> None:
-    if not isinstance(step.predicate, Lineages) or query.at is not None:
-        raise NotPushable("a variable predicate, or the past")
+    query.only_now()
+    if not isinstance(step.predicate, Lineages):
+        raise NotPushable("a variable predicate")
     bound = query.stands.get(step.proposition)
     if isinstance(bound, Value):
         raise NotPushable("a value in the place of a Proposition")
