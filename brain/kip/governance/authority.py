@@ -63,24 +63,25 @@ class Authority:
     ) -> None:
         self._allowances = tuple(allowances)
         self._denials = tuple(denials)
+        self._withholds = tuple(rule for rule in self._denials if rule.fields and "read" in rule.permissions)
         self._within = tuple(within)
         self._identity = identity
 
     def may(self, permission: str, body: Document) -> bool:
         """Whether a permission may be used on this element."""
-        if any(
-            permission in rule.permissions and not rule.fields and covers(rule.scope, body) for rule in self._denials
-        ):
-            return False
-        if not any(permission in given.permissions and covers(given.scope, body) for given in self._allowances):
-            return False
-        return all(authority.may(permission, body) for authority in self._within)
+        for rule in self._denials:
+            if permission in rule.permissions and not rule.fields and covers(rule.scope, body):
+                return False
+        for given in self._allowances:
+            if permission in given.permissions and covers(given.scope, body):
+                return all(authority.may(permission, body) for authority in self._within)
+        return False
 
     def hidden_fields(self, body: Document) -> frozenset[str]:
         """Paths of an element that `read` does not show."""
-        found = frozenset[str]().union(
-            *(rule.fields for rule in self._denials if "read" in rule.permissions and covers(rule.scope, body))
-        )
+        if not self._withholds and not self._within:
+            return frozenset()
+        found = frozenset[str]().union(*(rule.fields for rule in self._withholds if covers(rule.scope, body)))
         return found.union(*(authority.hidden_fields(body) for authority in self._within))
 
     @cached_property

@@ -40,6 +40,21 @@ _WITHOUT_REFERENCES = frozenset(
 )
 """Members that are content or that the element is hidden with."""
 
+_PLAIN = frozenset(
+    {
+        "created_at",
+        "created_tx",
+        "origin",
+        "plane_versions",
+        "space_seq",
+        "state",
+        "updated_at",
+        "updated_tx",
+        "version",
+    }
+)
+"""Members of `_system` that name no element."""
+
 _ALWAYS_LISTS = frozenset({"inputs", "outputs"})
 
 
@@ -100,8 +115,9 @@ class Sight:
         found: dict[ElementId, Element] = {}
         waves = []
         while wanted:
+            unread = wanted - known.keys()
             found |= {element_id: known[element_id] for element_id in wanted & known.keys()}
-            found |= self._head.elements(wanted - known.keys())
+            found |= self._head.elements(unread) if unread else {}
             waves.append(wanted)
             here = (found[element_id] for element_id in wanted if element_id in found)
             wanted = {end for element in here for end in essential(element)} - self._standings.keys() - found.keys()
@@ -109,6 +125,15 @@ class Sight:
         for wave in reversed(waves):
             for element_id in wave:
                 self._settle(element_id, found)
+
+    def judge_one(self, element: Element) -> None:
+        """Settle the verdict of an element as of now that was read already."""
+        if element.id in self._standings:
+            return
+        if element.kind in (Kind.ASSERTION, Kind.PROPOSITION):
+            self.judge((), (element,))
+        else:
+            self._standings[element.id] = self._own(element)
 
     def of(self, element_id: ElementId) -> Verdict:
         """The verdict on one element; `judge` a batch first."""
@@ -188,7 +213,11 @@ def mentioned(body: Document, *, facets: bool) -> set[ElementId]:
     """
     found: set[ElementId] = set()
     for name, value in body.items():
-        if name not in _WITHOUT_REFERENCES and (facets or name != "facets"):
+        if name == "_system":
+            for member, item in value.items():
+                if member not in _PLAIN:
+                    _collect(item, found)
+        elif name not in _WITHOUT_REFERENCES and (facets or name != "facets"):
             _collect(value, found)
     return found
 
@@ -238,11 +267,11 @@ _GONE: Any = object()
 
 def _collect(value: Json, found: set[ElementId]) -> None:
     if isinstance(value, str):
-        if is_element_id(value):
+        if value[1:2] == "-" and is_element_id(value):
             found.add(value)
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            if is_element_id(name):
+            if name[1:2] == "-" and is_element_id(name):
                 found.add(name)
             _collect(item, found)
     elif isinstance(value, list | tuple):

@@ -130,7 +130,7 @@ class View:
     def search(self, query: SearchQuery) -> list[Hit]:
         def visible(element: Element) -> bool:
             if self._is_head:
-                self.sight.judge((), (element,))
+                self.sight.judge_one(element)
             return self.sight.searches(element.id)
 
         return self._inner.search(replace(query, visible=_both(query.visible, visible)))
@@ -260,7 +260,9 @@ class View:
         seen = [element for element in elements if self.sight.sees(element.id)]
         facets = not self._projects
         references = {element.id: mentioned(element.body, facets=facets) - {element.id} for element in seen}
-        self.sight.judge(set().union(*references.values()))
+        named = set().union(*references.values())
+        if named:
+            self.sight.judge(named)
         return [self._element(element, references[element.id]) for element in seen]
 
     def _element(self, element: Element, references: set[ElementId]) -> Element:
@@ -268,7 +270,7 @@ class View:
         if not self._gives(element.id):
             self.redacted = True
             return Element(element.id, element.kind, identity_only(body))
-        hidden = {reference for reference in references if not self.sight.sees(reference)}
+        hidden = {one for one in references if not self.sight.sees(one)} if references else references
         shown = without(body, hidden, facets=not self._projects) if hidden else body
         withheld = self.sight.withheld(element.id)
         if withheld:
