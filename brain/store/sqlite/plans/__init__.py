@@ -1,10 +1,12 @@
 """Read plans of the language as single statements of SQL: exactly what running them step by step answers, or nothing.
 
 `query.py` is a statement on the way, `steps.py` makes joins of patterns, `members.py` and `expressions.py` say how
-values compare, `positions.py` how rows are ordered, `answers.py` what comes back.
+values compare, `positions.py` how rows are ordered, `columns.py` how they are read; `solutions.py`, `groups.py` and
+`answers.py` are what becomes of a whole plan.
 """
 
-from brain.store.sqlite.plans.answers import Statement, statement_of, steps_of
+from brain.store.sqlite.plans.answers import statement_of, steps_of
+from brain.store.sqlite.plans.columns import Statement
 from brain.store.sqlite.plans.functions import register
 from brain.store.sqlite.plans.query import NotPushable
 from brain.store.sqlite.plans.steps import compares_ends, is_known
