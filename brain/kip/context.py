@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from brain import errors
 from brain.kip.tokens import COMMAND_BYTES, NESTING
 from brain.store.base import Document, Element, ElementId, Json, Snapshot, Transaction
 from brain.times import Seq, Timestamp
@@ -164,6 +166,11 @@ class Run:
     sight: Sight | None = None
     weighed: Snapshot | None = None
     plane: Plane | None = None
+
+    def check_deadline(self) -> None:
+        """ExecutionTimeout once the operation has run too long."""
+        if self.deadline_ms is not None and monotonic() * 1000 > self.deadline_ms:
+            raise errors.ExecutionTimeout()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ FIXTURE = {
     "cases": [
         {"name": "right", "command": "FIND(COUNT(?c)) WHERE { ?c {} }", "expect": {"result": [1]}},
         {"name": "wrong", "command": "FIND(COUNT(?c)) WHERE { ?c {} }", "expect": {"result": [2]}},
-        {"name": "off", "command": "EXPORT CAPSULE ?r WHERE { ?r {} }", "expect": {"result": None}},
+        {"name": "off", "command": "DESCRIBE TRUST", "expect": {"result": None}},
     ],
 }
 

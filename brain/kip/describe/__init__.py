@@ -7,6 +7,7 @@ from typing import Any
 
 from brain import errors
 from brain.kip import ast
+from brain.kip.capsule import export_capsule
 from brain.kip.context import Answer, Run
 from brain.kip.describe import access, artifacts, chronology, dependents, engine, primer, search, vocabulary
 
@@ -78,9 +79,9 @@ def run_meta(statement: ast.MetaStatement, run: Run) -> Answer:
                 hint="Send it as the only operation, or in a request that is not atomic.",
             )
         case ast.Preview():
-            raise unsupported("PREVIEW IMPORT CAPSULE", "capsule_import")
+            return artifacts.preview_capsule(statement, run)
         case ast.ExportCapsule():
-            raise unsupported("EXPORT CAPSULE", "capsule_export")
+            return export_capsule(statement, run)
 
 
 def unsupported(form: str, capability: str) -> errors.UnsupportedCapability:

@@ -8,7 +8,9 @@ from typing import Any
 
 from brain import errors
 from brain.ids import digest
-from brain.kip import ast, strict_json
+from brain.kip import ast
+from brain.kip.artifact import read_artifact
+from brain.kip.capsule import capsule_faults, preview_import, verify_capsule
 from brain.kip.context import Answer, Run, WriteSet
 from brain.kip.describe.legality import kml_faults, kml_warnings, kql_faults
 from brain.kip.library import PackageLibrary
@@ -16,58 +18,64 @@ from brain.kip.parser import language_of, parse
 from brain.kip.resolve import Binder
 from brain.kip.schema.environment import Environment
 from brain.kip.schema.package import check_schemas, complete, load
-from brain.store.base import Document, Json
+from brain.store.base import Document
 
 _OPTIONS = frozenset({"parameters", "strict"})
 
 
 def verify(statement: ast.Verify, run: Run) -> Answer:
-    """VERIFY RECEIPT or SCHEMA PACKAGE, as JSON text or an object: is it what it says, and what is known here?
+    """VERIFY RECEIPT, SCHEMA PACKAGE or CAPSULE, as JSON text or an object: is it what it says, and what is known here?
 
     It says nothing of truth or trust.
 
     raises  ArtifactParseError for what cannot be read, DigestMismatch for what was changed or differs from what is kept
-            here, UnsupportedCapability for a Capsule
+            here, ArtifactTooLarge; for a Capsule what `capsule.verify_capsule` names
     """
+    artifact = read_artifact(run, statement.value, f"VERIFY {statement.subject}")
     if statement.subject == "CAPSULE":
-        raise errors.UnsupportedCapability(
-            "VERIFY CAPSULE belongs to the capability capsule_import, which is not offered here.",
-            details={"capability": "capsule_import"},
-        )
-    artifact = _artifact(run, statement.value, f"VERIFY {statement.subject}")
+        return verify_capsule(artifact)
     return Answer(_receipt(run, artifact) if statement.subject == "RECEIPT" else _package(run, artifact))
 
 
 def validate(statement: ast.Validate, run: Run) -> Answer:
-    """VALIDATE KQL, KML or SCHEMA PACKAGE [WITH {parameters, strict}]: `{valid, violations, warnings, note}`.
+    """VALIDATE KQL, KML, SCHEMA PACKAGE or CAPSULE [WITH {parameters, strict}]: `{valid, violations, warnings, note}`.
 
     Each violation is the error that execution would give. `strict` counts warnings as violations. What depends on the
     state of the Space at execution is PREVIEW's question.
 
-    raises  TypeMismatch for an operand that is no text, UnsupportedCapability for a Capsule or an import plan
+    raises  TypeMismatch for an operand that is no text, UnsupportedCapability for an import plan
     """
     options = _options(run, statement.options)
-    if statement.subject in ("CAPSULE", "IMPORT PLAN"):
+    if statement.subject == "IMPORT PLAN":
         raise errors.UnsupportedCapability(
-            f"VALIDATE {statement.subject} belongs to the capability capsule_import, which is not offered here.",
+            "VALIDATE IMPORT PLAN belongs to the capability capsule_import, which is not offered here.",
             details={"capability": "capsule_import"},
         )
     warnings: list[Document] = []
-    if statement.subject == "SCHEMA PACKAGE":
-        violations = _package_faults(run, statement.value)
+    if statement.subject == "CAPSULE":
+        violations = _capsule_faults(run, statement.value, warnings)
+    elif statement.subject == "SCHEMA PACKAGE":
+        violations = [_fault(error) for error in _package_faults(run, statement.value)]
     else:
         text = Binder.of(run).text(statement.value, f"VALIDATE {statement.subject}")
         bound = replace(run, parameters={**run.parameters, **options.get("parameters", {})})
-        violations = _text_faults(bound, text, statement.subject, warnings)
+        violations = [_fault(error) for error in _text_faults(bound, text, statement.subject, warnings)]
     strict = bool(options.get("strict")) and bool(warnings)
     return Answer(
         {
             "valid": not violations and not strict,
-            "violations": [_fault(error) for error in violations],
+            "violations": violations,
             "warnings": warnings,
             "note": "Legal now is no promise: running it checks everything again.",
         }
     )
+
+
+def preview_capsule(statement: ast.Preview, run: Run) -> Answer:
+    """PREVIEW IMPORT CAPSULE c INTO space, as `capsule.preview_import` words and refuses it."""
+    assert statement.into is not None  # noqa: S101 - the grammar requires it
+    artifact = read_artifact(run, statement.value, "PREVIEW IMPORT CAPSULE")
+    return preview_import(artifact, Binder.of(run).text(statement.into, "INTO"), run)
 
 
 def previewed(outcome: Answer | errors.KipError, write_set: WriteSet | None = None) -> Answer:
@@ -140,7 +148,7 @@ def _package(run: Run, artifact: Mapping[str, Any]) -> Document:
 def _package_faults(run: Run, node: ast.Scalar) -> list[errors.KipError]:
     """The first rule the package breaks by itself, or else in this Space's vocabulary."""
     try:
-        artifact = _artifact(run, node, "VALIDATE SCHEMA PACKAGE")
+        artifact = read_artifact(run, node, "VALIDATE SCHEMA PACKAGE")
         package = check_schemas(load(complete(artifact), PackageLibrary.bundled().resources))
         _activated(run.environment, package)
     except errors.TypeMismatch:
@@ -148,6 +156,17 @@ def _package_faults(run: Run, node: ast.Scalar) -> list[errors.KipError]:
     except errors.KipError as error:
         return [error]
     return []
+
+
+def _capsule_faults(run: Run, node: ast.Scalar, warnings: list[Document]) -> list[Document]:
+    try:
+        faults, unjudged = capsule_faults(read_artifact(run, node, "VALIDATE CAPSULE"), run)
+    except errors.TypeMismatch:
+        raise
+    except errors.KipError as error:
+        return [_fault(error)]
+    warnings += unjudged
+    return faults
 
 
 def _activated(environment: Environment, package: Any) -> None:
@@ -169,20 +188,6 @@ def _text_faults(run: Run, text: str, language: str, warnings: list[Document]) -
         return kql_faults(statement, run)
     warnings += kml_warnings(statement, run)
     return kml_faults(statement, run)
-
-
-def _artifact(run: Run, node: ast.Scalar, what: str) -> Mapping[str, Any]:
-    value: Json = Binder.of(run).scalar(node)
-    if isinstance(value, str):
-        try:
-            value = strict_json.read(value)
-        except errors.KipError as error:
-            raise errors.ArtifactParseError(f"{what}: the text is no JSON. {error.message}") from error
-        if not isinstance(value, Mapping):
-            raise errors.ArtifactParseError(f"{what}: the text is no JSON object.")
-    if not isinstance(value, Mapping):
-        raise errors.TypeMismatch(f"{what} takes an object, or its JSON text.")
-    return value
 
 
 def _options(run: Run, node: ast.ObjectLiteral | None) -> Mapping[str, Any]:

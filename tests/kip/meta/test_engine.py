@@ -75,18 +75,14 @@ def test_requires_is_answered_from_the_same_table(space: Space, name: str) -> No
     assert capabilities.is_held("warp_drive") is None
 
 
-@pytest.mark.requirement("KI-META-012", "KI-CAP-011", "KI-CAP-024", "KI-CAP-025", "KI-CAP-027")
+@pytest.mark.requirement("KI-META-012", "KI-CAP-011", "KI-CAP-025", "KI-CAP-027")
 @pytest.mark.parametrize(
     "command",
     [
         "DESCRIBE TRUST",
         'DESCRIBE COMPATIBILITY FROM "kip://domains/general@1.0.0" TO "kip://domains/general@1.0.0"',
         'DESCRIBE CAPSULE "{}"',
-        'VERIFY CAPSULE "{}"',
-        'VALIDATE CAPSULE "{}"',
         'VALIDATE IMPORT PLAN "{}"',
-        'PREVIEW IMPORT CAPSULE "{}" INTO "kip:space:default"',
-        'EXPORT CAPSULE ?r WHERE { ?r {key: "ann"} }',
     ],
 )
 def test_what_belongs_to_a_capability_that_is_off_is_refused(space: Space, command: str) -> None:
