@@ -43,7 +43,7 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
     planner = _Planner(binder, expressions, _belief_request(statement, binder, run), run.embedder)
     block = planner.block(statement.where, frozenset())
     limit = None if statement.limit is None else binder.whole_number(statement.limit, "LIMIT")
-    distinct = algebra.Distinct(arrange(narrowed(block)), visible_names(statement.where))
+    distinct = algebra.Distinct(arrange(narrowed(block), run.check_deadline), visible_names(statement.where))
     return _outputs(statement, expressions, distinct, limit, after)
 
 
@@ -51,7 +51,7 @@ def plan_of_where(where: ast.Where, run: Run) -> algebra.Distinct:
     """The plan of a mutation's or an export's WHERE, whose rows are its distinct solutions."""
     binder = Binder.of(run)
     block = _Planner(binder, _expressions(where, binder), None, None).block(where, frozenset())
-    return algebra.Distinct(arrange(narrowed(block)), visible_names(where))
+    return algebra.Distinct(arrange(narrowed(block), run.check_deadline), visible_names(where))
 
 
 def _expressions(where: ast.Where, binder: Binder) -> Expressions:

@@ -8,8 +8,8 @@ if need be behind a NOT; both also wait for the patterns beside them that may st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from brain import errors
 from brain.kip.algebra import (
@@ -56,79 +56,102 @@ class _Names:
         return cls(bound, certain, certain)
 
 
-def arrange(block: Block) -> Block:
+def arrange(block: Block, look: Callable[[], None] = lambda: None) -> Block:
     """The block with its steps in the order they run, and so its inner blocks.
 
+    look    called again and again, to raise when the time is up
     raises  ProjectionTargetUnbound and ProjectionTargetUnbounded for a belief whose subject nothing binds (§46.3)
     """
-    return _arranged(block, _Names.between_stretches(frozenset(), frozenset()))[0]
+    return _arranged(block, _Names.between_stretches(frozenset(), frozenset()), look)[0]
 
 
-def _arranged(block: Block, names: _Names) -> tuple[Block, _Bound]:
+def _arranged(block: Block, names: _Names, look: Callable[[], None]) -> tuple[Block, _Bound]:
     """The block arranged, and the names that each of its rows has; `names` of the rows coming in."""
     arranged: list[Step] = []
-    waiting: list[Step] = []
+    waiting: list[_Waiting] = []
     for step in block.steps:
         if not isinstance(step, (Not, Optional, Union)):
-            waiting.append(step)
+            waiting.append(_Waiting(step))
             continue
-        _settle(waiting, names, arranged)
+        _settle(waiting, names, arranged, look)
         bound, certain = names.bound, names.certain
         match step:
             case Not(block=inner):
-                arranged.append(Not(_arranged(inner, _Names.between_stretches(bound, certain))[0]))
+                arranged.append(Not(_arranged(inner, _Names.between_stretches(bound, certain), look)[0]))
             case Optional(block=inner):
-                arranged.append(Optional(_arranged(inner, _Names.between_stretches(bound, certain))[0]))
+                arranged.append(Optional(_arranged(inner, _Names.between_stretches(bound, certain), look)[0]))
                 bound |= _names(inner)
             case Union(block=inner):
-                branch, in_branch = _arranged(inner, _Names.between_stretches(frozenset(), frozenset()))
+                branch, in_branch = _arranged(inner, _Names.between_stretches(frozenset(), frozenset()), look)
                 arranged.append(Union(branch))
                 bound |= _names(inner)
                 certain &= in_branch
         names = _Names.between_stretches(bound, certain)
-    _settle(waiting, names, arranged)
-    for step in waiting:
-        _refuse_unbound(step)
+    _settle(waiting, names, arranged, look)
+    for left in waiting:
+        _refuse_unbound(left.step)
     return Block(tuple(arranged)), names.certain
 
 
-def _settle(waiting: list[Step], names: _Names, arranged: list[Step]) -> None:
+@dataclass(slots=True)
+class _Waiting:
+    """A step that waits, with what is asked of it again and again worked out once.
+
+    price  what it costs given what is bound; None when that has to be worked out anew
+    """
+
+    step: Step
+    wanted: _Bound = field(init=False)
+    variables: _Bound = field(init=False)
+    price: float | None = None
+
+    def __post_init__(self) -> None:
+        self.wanted = needs(self.step)
+        self.variables = frozenset(variables(self.step))
+
+
+def _settle(waiting: list[_Waiting], names: _Names, arranged: list[Step], look: Callable[[], None]) -> None:
     """Move every step that can run from `waiting` to `arranged`, and note what it binds."""
-    while True:
-        ready = [
-            (cost(step, names.bound) * _crossing(step, names.bound), index)
-            for index, step in enumerate(waiting)
-            if _can_run(step, waiting, names)
-        ]
-        if not ready:
+    while waiting:
+        look()
+        for one in waiting:
+            if one.price is None:
+                one.price = cost(one.step, names.bound) * _crossing(one, names.bound)
+        cheapest = sorted(range(len(waiting)), key=lambda index: waiting[index].price or 0.0)
+        chosen = next((index for index in cheapest if _can_run(waiting[index], waiting, names)), None)
+        if chosen is None:
             return
-        step = waiting.pop(min(ready)[1])
-        arranged.append(step)
-        bound = frozenset(variables(step))
-        names.bound |= bound
-        if not isinstance(step, Filter):
-            names.certain |= bound
-        if isinstance(step, (Scan, Search)):
-            names.settled |= {step.variable}
+        one = waiting.pop(chosen)
+        arranged.append(one.step)
+        # Before anything is bound nothing crosses, so the first names bound change every price.
+        for other in waiting:
+            if not names.bound or not one.variables.isdisjoint(other.variables):
+                other.price = None
+        names.bound |= one.variables
+        if not isinstance(one.step, Filter):
+            names.certain |= one.variables
+        if isinstance(one.step, (Scan, Search)):
+            names.settled |= {one.step.variable}
 
 
-def _can_run(step: Step, waiting: list[Step], names: _Names) -> bool:
-    wanted = needs(step)
-    if not wanted <= names.bound:
+def _can_run(one: _Waiting, waiting: list[_Waiting], names: _Names) -> bool:
+    if not one.wanted <= names.bound:
         return False
-    open_, unsettled = wanted - names.certain, wanted - names.settled
+    open_, unsettled = one.wanted - names.certain, one.wanted - names.settled
     if not unsettled:
         return True
     return not any(
-        not open_.isdisjoint(variables(other)) or (isinstance(other, (Scan, Search)) and other.variable in unsettled)
+        not open_.isdisjoint(other.variables)
+        or (isinstance(other.step, (Scan, Search)) and other.step.variable in unsettled)
         for other in waiting
-        if other is not step and (not needs(other) or (isinstance(step, Filter) and not isinstance(other, Filter)))
+        if other is not one
+        and (not other.wanted or (isinstance(one.step, Filter) and not isinstance(other.step, Filter)))
     )
 
 
-def _crossing(step: Step, known: _Bound) -> float:
+def _crossing(one: _Waiting, known: _Bound) -> float:
     """A step that shares nothing with what is bound multiplies rows; one that a bound end leads to is better first."""
-    return 3.0 if known and known.isdisjoint(variables(step)) else 1.0
+    return 3.0 if known and known.isdisjoint(one.variables) else 1.0
 
 
 def needs(step: Step) -> _Bound:
