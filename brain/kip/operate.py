@@ -225,6 +225,7 @@ class Operator:
             tuple(entry.operation.command for entry in prepared),
             tuple(changes),
             timestamp(self.engine.clock.now_ms()),
+            self.engine.clock.now_ms() + self.engine.limits.idempotency_retention_ms,
         )
         if not self.request.dry_run:
             with self.transaction() as tx:

@@ -2,7 +2,8 @@
 
 A policy names permissions whose use has to be approved. The first attempt is refused with `RequiresApproval` and filed;
 once somebody else who holds `approve` has recorded the approval, the same request of the same principal goes through,
-once. Filed requests and approvals are state beside the graph; recording an approval is a commit of its own.
+once. Filed requests and approvals are state beside the graph, kept as long as outcomes are (`idempotency_retention`);
+recording an approval is a commit of its own.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Filed:
     permissions  what it needs approval for
     changes      what it would change, as the envelope would name it
     approved_by  None while it waits
+    expires_ms   when it is forgotten, approved or not
     """
 
     id: str
@@ -37,6 +39,7 @@ class Filed:
     commands: tuple[str, ...]
     changes: tuple[Document, ...]
     filed_at: Timestamp
+    expires_ms: int
     approved_by: str | None = None
 
 
@@ -74,7 +77,7 @@ def spend(tx: Transaction, name: str | None) -> None:
 def file(tx: Transaction, filed: Filed) -> None:
     """Keep a request that was refused for want of approval; an approval it has already stays."""
     if tx.get(_FILED, filed.id) is None:
-        tx.set(_FILED, filed.id, _document(filed))
+        tx.set(_FILED, filed.id, _document(filed), expires_ms=filed.expires_ms)
 
 
 def approve(tx: Transaction, session: Session, name: str) -> Filed:
@@ -90,7 +93,7 @@ def approve(tx: Transaction, session: Session, name: str) -> Filed:
             "Nobody approves a request of their own.", details={"permission": "approve", "approval_id": name}
         )
     document: dict[str, Any] = {**found, "approved_by": session.principal_id}
-    tx.set(_FILED, name, document)
+    tx.set(_FILED, name, document, expires_ms=document["expires_ms"])
     return _filed(document)
 
 
@@ -113,6 +116,7 @@ def _document(filed: Filed) -> Document:
         "commands": list(filed.commands),
         "changes": list(filed.changes),
         "filed_at": filed.filed_at,
+        "expires_ms": filed.expires_ms,
         "approved_by": filed.approved_by,
     }
 

@@ -66,7 +66,7 @@ def _identity(work: Workspace, draft: Draft) -> None:
     if key is not None and key != before.get("key"):
         lineages = work.environment.group("concept_type", lineage_of(body["schema_ref"]))
         others = [other for other in work.holders_of_key(key, lineages) if other != draft.id]
-        if any(map(work.is_hidden, others)):
+        if any(map(work.is_closed, others)):
             raise errors.IdentityConflict(f"The key {key!r} is not free.", hint="Choose another key.")
         if others:
             raise errors.IdentityConflict(
@@ -78,7 +78,7 @@ def _identity(work: Workspace, draft: Draft) -> None:
     if canonical_id is not None and canonical_id != before.get("canonical_id") and draft.state == "active":
         holders = {element.id for element in work.tx.scan(Scan(Kind.CONCEPT, canonical_id=canonical_id))}
         holders |= {other.id for other in work.drafts.values() if other.body.get("canonical_id") == canonical_id}
-        if any(map(work.is_hidden, holders - {draft.id})):
+        if any(map(work.is_closed, holders - {draft.id})):
             raise errors.IdentityConflict(f"The canonical id {canonical_id!r} is not free.")
         active = {other for other in holders - {draft.id} if _is_active(work, other)}
         if active:

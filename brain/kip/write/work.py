@@ -20,6 +20,7 @@ HELD_STATES = frozenset({"active", "archived", "merged", "tombstoned"})
 """States in which a Concept still holds its key; a purged one has given it back."""
 
 _ACTIVE = frozenset({"active"})
+_IDENTIFYING = frozenset({"canonical_id", "key"})
 
 
 class Broken(Exception):
@@ -162,6 +163,13 @@ class Workspace:
         same; what is said of them then names nothing."""
         return element_id not in self.drafts and self.run.sight is not None and not self.run.sight.sees(element_id)
 
+    def is_closed(self, element_id: ElementId) -> bool:
+        """Whether the caller may not learn what key or tuple an element holds, be it hidden or only unreadable."""
+        sight = self.run.sight
+        if sight is None or element_id in self.drafts:
+            return False
+        return not sight.reads(element_id) or not sight.withheld(element_id).isdisjoint(_IDENTIFYING)
+
     def body(self, element_id: ElementId) -> Mapping[str, Any] | None:
         """An element's content with this statement's changes, None when there is no such element."""
         draft = self.drafts.get(element_id)
@@ -200,7 +208,7 @@ class Workspace:
         if first is None and client_key:
             known = self.tx.by_client_key(kind, client_key)
             first = known.id if known else None
-            if first is not None and self.is_hidden(first):
+            if first is not None and self.is_closed(first):
                 raise errors.ClientKeyConflict(f"The client key {client_key!r} is not free.")
         element_id = first or self.tx.new_ids(kind, 1)[0]
         draft = Draft(element_id, kind, None, self._blank(kind, element_id) | dict(members), client_key=client_key)
@@ -272,16 +280,16 @@ class Workspace:
     def concepts_by_key(self, key: str, lineages: frozenset[str] | None) -> list[ElementId]:
         """Concepts that hold a key, of these type lineages or of any, by number; purged ones hold none.
 
-        Hidden ones are among them only where uniqueness asks (`is_hidden`).
+        Those of which the caller may not know it are left out.
         """
-        return [found for found in self.holders_of_key(key, lineages) if not self.is_hidden(found)]
+        return [found for found in self.holders_of_key(key, lineages) if not self.is_closed(found)]
 
     def holders_of_key(self, key: str, lineages: frozenset[str] | None) -> list[ElementId]:
-        """The same with hidden ones."""
+        """All of them, for uniqueness."""
         stored = self.tx.scan(Scan(Kind.CONCEPT, lineages=lineages, states=HELD_STATES, key=key))
         ids = []
         for element in stored:
-            if not self.is_hidden(element.id):
+            if not self.is_closed(element.id):
                 self._found.setdefault(element.id, element)
             ids.append(element.id)
         for element_id in self._keys.get(key, ()):
@@ -307,7 +315,7 @@ class Workspace:
             TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
         )
         for element in found:
-            if self.is_hidden(element.id):
+            if self.is_closed(element.id):
                 raise errors.NotAuthorized("This tuple is not yours to state.", details={"permission": "create"})
             self._found.setdefault(element.id, element)
         return found[0].id if found else None

@@ -410,3 +410,15 @@ def test_a_preview_says_that_it_would_wait(space: Space, governor: Governor) -> 
     shown = space.write("PREVIEW KML :text", text=PERSON)
     assert (shown["would_commit"], shown["error"]["code"]) == (False, "RequiresApproval")
     assert governor.waiting(OWNER) == []
+
+
+@requirement("KI-GOV-029")
+def test_what_nobody_approves_is_forgotten(space: Space, governor: Governor) -> None:
+    governor.set_policy(OWNER, Policy(approvals=frozenset({"create"})))
+    governor.grant(OWNER, "second", ["approve"])
+    assert space.refused(PERSON) == "RequiresApproval"
+    (waits,) = governor.waiting(OWNER)
+    space.clock.advance(space.engine.limits.idempotency_retention_ms)
+    assert governor.waiting(OWNER) == []
+    with pytest.raises(errors.NotFoundOrNotVisible):
+        governor.approve(stranger("second"), waits.id)

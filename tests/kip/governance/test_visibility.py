@@ -142,10 +142,13 @@ def test_a_hidden_element_is_refused_in_the_words_of_an_absent_one(
     assert repr(hidden).replace(made["ben"], "C-77") == repr(absent)
 
 
-@requirement("KI-GOV-015", "KI-ID-005")
-def test_a_key_that_is_not_free_names_nobody(space: Space, governor: Governor, made: dict[str, str]) -> None:
+@requirement("KI-GOV-015", "KI-GOV-016", "KI-ID-005")
+@pytest.mark.parametrize("permission", ["discover", "read"])
+def test_a_key_that_is_not_free_names_nobody(
+    space: Space, governor: Governor, made: dict[str, str], permission: str
+) -> None:
     """Uniqueness counts what is hidden; that a key is taken is all a write can learn."""
-    governor.set_policy(OWNER, policy(deny("discover")))
+    governor.set_policy(OWNER, policy(deny(permission)))
     governor.classify(OWNER, [made["ben"]], "secret")
     for text in (
         'CREATE CONCEPT ?c { TYPE "Person" SET FIELDS {key: "ben"} }',
@@ -154,6 +157,19 @@ def test_a_key_that_is_not_free_names_nobody(space: Space, governor: Governor, m
         error = space.error(text, session=GUEST)
         assert error["code"] == "IdentityConflict"
         assert made["ben"] not in repr(error)
+
+
+@requirement("KI-GOV-015", "KI-GOV-016")
+@pytest.mark.parametrize("permission", ["discover", "read"])
+def test_a_tuple_that_may_not_be_read_is_not_found_by_writing_it(
+    space: Space, governor: Governor, made: dict[str, str], permission: str
+) -> None:
+    knows = Scope(types=frozenset({"kip://domains/general/knows"}))
+    governor.set_policy(OWNER, policy(deny(permission, scope=knows)))
+    text = 'ASSERT (:a, "knows", :b) {by: :a, mode: "stated"}'
+    error = space.error(text, session=GUEST, a=made["ann"], b=made["ben"])
+    assert error["code"] == "NotAuthorized"
+    assert made["a#proposition"] not in repr(error)
 
 
 @requirement("KI-GOV-015")
