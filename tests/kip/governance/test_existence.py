@@ -57,6 +57,8 @@ def others(graph: Graph, hidden: frozenset[ElementId]) -> list[Command]:
         ("DESCRIBE SNAPSHOT AS OF SEQ 1", {}),
         ("DESCRIBE TRANSACTION :tx", {"tx": "kip:space:default#2"}),
         ("DESCRIBE ACCESS", {}),
+        ("EXPORT CAPSULE ?c WHERE { ?c CONCEPT {} }", {}),
+        ('EXPORT CAPSULE ?x WHERE { ?x ASSERTION {} } WITH {closure: "closed"}', {}),
         ("FIND(?x, ?x.evidence, ?x.lifecycle) WHERE { ?x ASSERTION {} }", {}),
         ("FIND(?x) WHERE { ?x ACTIVITY {} }", {}),
         ("FIND(?x) WHERE { ?x EVIDENCE {} }", {}),
