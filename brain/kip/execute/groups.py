@@ -91,7 +91,7 @@ class Groups:
         return groups
 
     def _add(self, place: int, group: Group, counts: tuple[Any, ...], bound: Iterable[ElementId]) -> None:
-        if any(aggregate.distinct for aggregate in group.aggregates):
+        if any(aggregate.distinct or aggregate.function != "COUNT" for aggregate in group.aggregates):
             raise Undecided
         before, size = self.values[place], len(group.keys)
         totals = (one + other for one, other in zip(before[size:], counts, strict=True))

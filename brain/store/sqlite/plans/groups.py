@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
 
+from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.algebra import Access, Aggregate, Group
-from brain.store.base import Json
+from brain.store.base import Json, Undecided
 from brain.store.sqlite.keys import id_of
 from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, determines, elements, hidden
 from brain.store.sqlite.plans.members import member
 from brain.store.sqlite.plans.query import End, NotPushable, Query, Row, Value
+
+MOST_ADDED = 1 << 40
 
 
 def groups(query: Query, plan: Group) -> Statement:
@@ -22,7 +26,8 @@ def groups(query: Query, plan: Group) -> Statement:
     build(query, plan.source.source)
     names = plan.source.variables
     keys = [_group_key(query, key) for key in plan.keys]
-    counted = [_counted(query, aggregate) for aggregate in plan.aggregates]
+    columns_of = [_aggregate(query, aggregate) for aggregate in plan.aggregates]
+    arguments = [column.argument for column in columns_of]
     bound = [*elements(query, names), *hidden(query, names)]
     if determines(plan.source):
         by = [key.by for key in keys]
@@ -34,23 +39,26 @@ def groups(query: Query, plan: Group) -> Statement:
             columns.variable(name)
         # Of several ways to one solution the first is cited: MIN decides whose columns a bare column is of.
         first = " || ".join(hidden(query, names)) or "1"
-        inner = [*(key.by for key in keys), *(key.shown for key in keys), *(c.argument for c in counted), *bound]
+        inner = [*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound]
         inner_text = ", ".join(f"{expression} AS g{n}" for n, expression in enumerate(inner))
         order = ", ".join(place.expression for place in columns.places)
         source = f" FROM (SELECT {inner_text}, min({first}){query.source} GROUP BY {order})"
         taken = iter(f"g{n}" for n in range(len(inner)))
         by = [next(taken) for _ in keys]
         shown = [next(taken) for _ in keys]
-        counted = [_Counted(next(taken), one.distinct) for one in counted]
+        arguments = [next(taken) for _ in arguments]
         bound = list(taken)
-    selected = [*shown, *by, *(one.text for one in counted), f"cited({', '.join(bound)})" if bound else "'[]'"]
+    counted = [text for column, argument in zip(columns_of, arguments, strict=True) for text in column.texts(argument)]
+    selected = [*shown, *by, *counted, f"cited({', '.join(bound)})" if bound else "'[]'"]
     text = f"SELECT {', '.join(selected)}{source}" + (f" GROUP BY {', '.join(by)}" if by else "")
     size = len(keys)
 
     def read(rows: Iterator[Cells]) -> Iterator[tuple[Json, ...]]:
         for row in rows:
             cells = [key.cell(row[n], row[size + n]) for n, key in enumerate(keys)]
-            yield (*cells, *row[2 * size : -1], [id_of(eid) for eid in orjson.loads(row[-1])])
+            taken = iter(row[2 * size : -1])
+            values = [column.finish(*islice(taken, column.width)) for column in columns_of]
+            yield (*cells, *values, [id_of(eid) for eid in orjson.loads(row[-1])])
 
     return Statement(text, query.bindings, read)
 
@@ -93,28 +101,60 @@ def _end_cell(shown: str, _: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
+class _Aggregate:
+    """argument  per row; texts  the columns made of it; finish  the value made of these, so many of them"""
+
     argument: str
-    distinct: bool
-
-    @property
-    def text(self) -> str:
-        return f"count({'DISTINCT ' * self.distinct}{self.argument})"
+    texts: Callable[[str], tuple[str, ...]]
+    finish: Callable[..., Json]
+    width: int = 1
 
 
-def _counted(query: Query, aggregate: Aggregate) -> _Counted:
-    if aggregate.function != "COUNT":
-        raise NotPushable(aggregate.function)
+def _aggregate(query: Query, aggregate: Aggregate) -> _Aggregate:
+    distinct = "DISTINCT " * aggregate.distinct
+    match aggregate.function:
+        case "COUNT":
+            return _Aggregate(_counted(query, aggregate), lambda one: (f"count({distinct}{one})",), lambda count: count)
+        case "SUM":
+            return _Aggregate(_whole(query, aggregate), lambda one: (f"sum({distinct}{one})",), _sum)
+        case "AVG":
+            texts = (f"sum({distinct}{{0}})", f"count({distinct}{{0}})")
+            number = _whole(query, aggregate)
+            return _Aggregate(number, lambda one: tuple(text.format(one) for text in texts), _average, 2)
+    raise NotPushable(aggregate.function)
+
+
+def _counted(query: Query, aggregate: Aggregate) -> str:
+    """What COUNT takes: NULL for what it passes over."""
     access = aggregate.argument
-    if access.steps:
-        if aggregate.distinct:
-            raise NotPushable("distinct values")
-        return _Counted(member(query, access).value, distinct=False)
-    match query.stand(access.variable):
+    if access.steps and not aggregate.distinct:
+        return member(query, access).value
+    match None if access.steps else query.stand(access.variable):
         case Row(eid=eid):
-            return _Counted(eid, aggregate.distinct)
+            return eid
         case End(key=key):
-            return _Counted(f"nullif({key}, 'null')", aggregate.distinct)
+            return f"nullif({key}, 'null')"
         case Value(value=value) if not aggregate.distinct:
-            return _Counted(value, distinct=False)
+            return value
     raise NotPushable("distinct values")
+
+
+def _whole(query: Query, aggregate: Aggregate) -> str:
+    """A whole number small enough for SQL to add up millions of them: only sums of these are exact in any order."""
+    found = member(query, aggregate.argument)
+    value = found.value
+    if not found.type:
+        return f"CASE WHEN {value} IS NOT NULL THEN undecided() END"
+    number = f"CASE WHEN typeof({value}) = 'integer' AND {value} BETWEEN -{MOST_ADDED} AND {MOST_ADDED} THEN {value}"
+    other = f"CASE WHEN {found.type} <> 'null' THEN undecided() END"
+    return f"CASE {found.type} WHEN 'integer' THEN {number} ELSE undecided() END ELSE {other} END"
+
+
+def _sum(total: int | None) -> int | None:
+    if total is not None and abs(total) > MAX_SAFE_INTEGER:
+        raise Undecided
+    return total
+
+
+def _average(total: int | None, count: int) -> float | None:
+    return None if total is None else float(total) / count
