@@ -63,6 +63,7 @@ class Operator:
         self._deadline_ms = None if request.deadline_ms is None else monotonic() * 1000 + request.deadline_ms
         self._expected_seq = request.expected_seq
         self._expected_environment = request.expected_environment
+        self._sequence_environment: int | None = None
 
     def one(self, prepared: Prepared, part: int | None = None) -> Done:
         """One operation with a snapshot or transaction of its own; a refusal is its result.
@@ -86,6 +87,8 @@ class Operator:
         with opened as snapshot, self._head(seq, snapshot) as head:
             environment = self.environment(snapshot)
             self.check_preconditions(head.seq, environment)
+            if seq is None:
+                self._check_unmoved(environment)
             run = replace(self.run(prepared, environment, self.access(snapshot, head)), vectors=vectors)
             answer = self.engine.answer(prepared.statement, run)
         return self.answered(prepared, run, answer)
@@ -112,6 +115,7 @@ class Operator:
                     return self._replayed(prepared, kept)
                 environment = self.environment(tx)
                 self.check_preconditions(tx.seq, environment)
+                self._check_unmoved(environment)
                 run = self.run(prepared, environment, access)
                 ledger = ledger_of(run, tx)
                 answer, write_set = self.statement(prepared, run, tx, ledger, self.request.ingest)
@@ -146,6 +150,7 @@ class Operator:
                 self.minted = minted
                 raise
         self._moved(receipt)
+        self._sequence_environment = receipt["schema_environment_version"]
         return done
 
     def _replayed(self, prepared: Prepared, kept: Kept) -> Done:
@@ -269,6 +274,19 @@ class Operator:
                     f"The request expects {name} {expected}, and it is {found}.",
                     details={"precondition": name, "expected": expected, "found": found},
                 )
+
+    def _check_unmoved(self, environment: Environment) -> None:
+        """The operations of a sequence build on each other: they mean what they say in one vocabulary, which only they
+        themselves may add to while they run (§35.4, decision D-12)."""
+        if self.request.mode != "sequence":
+            return
+        first = self._sequence_environment
+        if first is not None and environment.version != first:
+            raise errors.SchemaEnvironmentChanged(
+                f"The vocabulary went from version {first} to {environment.version} between two operations.",
+                details={"expected": first, "found": environment.version},
+            )
+        self._sequence_environment = environment.version
 
     def is_durable(self, receipt: Mapping[str, Any], error: Exception) -> bool:
         """Whether a transaction that ended in an error committed after all (§80.3).

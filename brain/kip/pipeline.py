@@ -188,7 +188,15 @@ class Engine:
         version = int(document["version"])
         found = self._environments.get(version)
         if found is None:
-            found = Environment.load(document, self.library)
+            try:
+                found = Environment.load(document, self.library)
+            except (errors.DigestMismatch, errors.SchemaPackageUnavailable) as error:
+                if snapshot.seq >= self.space.head():
+                    raise
+                raise errors.HistoricalSchemaUnavailable(
+                    f"The vocabulary of sequence {snapshot.seq} is of packages that are no longer here.",
+                    details={"seq": snapshot.seq, **error.details},
+                ) from error
             with self._lock:
                 while len(self._environments) >= _ENVIRONMENTS:
                     del self._environments[next(iter(self._environments))]

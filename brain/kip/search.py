@@ -20,6 +20,9 @@ from brain.times import Seq
 DEFAULT_MODE = SearchMode.KEYWORD
 """The mode of a search that names none."""
 
+_UNTIL_INDEXED_MS = 1_000
+"""How long to wait before a search by likeness is worth sending again."""
+
 _SCORES = {
     SearchMode.KEYWORD: "bm25_relevance_0_to_1_ordinal",
     SearchMode.SEMANTIC: "cosine_0_to_1_ordinal",
@@ -90,7 +93,9 @@ def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQ
     assert embedder is not None  # noqa: S101 - the modes that need one are offered only with one
     fresh = run.snapshot.freshness(embedder.name, query.kind)
     if fresh.is_empty and fresh.pending:
-        raise errors.SearchIndexUnavailable(f"None of the {fresh.pending} texts has its vector yet.")
+        raise errors.SearchIndexUnavailable(
+            f"None of the {fresh.pending} texts has its vector yet.", after_ms=_UNTIL_INDEXED_MS
+        )
     name, revision = (embedder.name, fresh.revision) if ranking is None else ranking
     if name != embedder.name:
         raise errors.CursorExpired(
@@ -103,7 +108,9 @@ def with_likeness(query: SearchQuery, run: Run, ranking: Json = None) -> SearchQ
         found = _embedded(embedder, query.text) if found is None else found
         if isinstance(found, EmbeddingFailure):
             raise errors.SearchIndexUnavailable(
-                "The embedder gave no vector for the words searched for.", details={"reason": found.reason}
+                "The embedder gave no vector for the words searched for.",
+                after_ms=_UNTIL_INDEXED_MS,
+                details={"reason": found.reason},
             ) from found
         vector = found
     return replace(query, likeness=Likeness(name, tuple(vector), revision))

@@ -106,14 +106,16 @@ def changes(statement: ast.Changes, run: Run) -> Answer:
     The result context carries the coverage too, so that a follower who is up to date knows how far it got, and the
     cursor to go on with.
 
-    raises  CursorInvalid for a text this Space did not issue as a change cursor
+    raises  CursorInvalid for a text this Space did not issue as a change cursor; CursorExpired for one of a history
+            that is no longer this Space's, as when it was brought back from a copy: commits of other content may stand
+            where the reader has been, so that going on would leave some out
     """
     permit(run.session, "read_history")
     if statement.after_seq is not None:
         after = Binder.of(run).whole_number(statement.after_seq, "AFTER SEQ")
     else:
         assert statement.since is not None  # noqa: S101 - the grammar requires one of the two
-        after = int(read_token(run, "changes", statement.since).position)
+        after = _position(run, statement.since)
     limit = page_limit(run, statement.limit)
     found = run.snapshot.commits(after=after, limit=limit + 1) if limit else []
     here = found[:limit]
@@ -121,12 +123,33 @@ def changes(statement: ast.Changes, run: Run) -> Answer:
     through = here[-1].seq if cut else max(after, run.snapshot.seq) if limit else after
     through = min(through, run.snapshot.seq)
     coverage = {"through_seq": through, "authorization_view": authorization_view(run.session), "complete": True}
-    following = cursor.issue(Cursor("changes", run.space_uri, through, "", max(through, after)), run.cursor_key)
+    token = Cursor("changes", run.space_uri, through, _mark(run, through), max(through, after))
+    following = cursor.issue(token, run.cursor_key)
     return Answer(
         [{**_narrowed(commit, None), "coverage": coverage} for commit in here],
         next_cursor=following if cut else None,
         context={"cursor": following, "extensions": {"brain/coverage": coverage}},
     )
+
+
+def _position(run: Run, node: ast.Scalar) -> Seq:
+    """How far the reader of a change cursor got, in this very history."""
+    token = read_token(run, "changes", node)
+    mark = _mark(run, token.seq)
+    if token.seq > run.snapshot.seq or (token.identity and mark and token.identity != mark):
+        raise errors.CursorExpired(
+            "This cursor is of a history this Space no longer has.",
+            hint="Go on with CHANGES AFTER SEQ and the last sequence you have recorded and know to be here.",
+            details={"family": "changes", "reason": "expired", "current_space_seq": run.snapshot.seq},
+        )
+    return int(token.position)
+
+
+def _mark(run: Run, seq: Seq) -> str:
+    """What tells a commit from any other that could stand at its sequence; empty when it cannot be seen."""
+    commit = run.snapshot.commit(seq)
+    found = "" if commit is None else commit.record.get("receipt_digest", "")
+    return str(found)
 
 
 def _environment_version(run: Run, seq: Seq, commit: Commit | None) -> int:

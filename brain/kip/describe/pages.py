@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from brain import errors
 from brain.kip import ast, cursor
 from brain.kip.context import Answer, Run
 from brain.kip.cursor import Cursor, Family
@@ -40,12 +41,18 @@ class Traversal:
 def traversal(run: Run, family: Family, statement: ast.List | ast.History | ast.Search) -> Traversal:
     """The walk a statement is part of: a new one at the present, or the one its cursor goes on with.
 
-    raises  CursorInvalid, CursorTypeMismatch, CursorMismatch for a cursor of somewhere else
+    raises  CursorInvalid, CursorTypeMismatch, CursorMismatch for a cursor of somewhere else, CursorExpired for one of a
+            state that is gone
     """
     if statement.cursor is None:
         return Traversal(family, statement, 0, run.snapshot.seq)
     found = read_token(run, family, statement.cursor)
     cursor.require(found, cursor.identity_of(statement, run.parameters))
+    if found.seq > run.snapshot.seq:
+        raise errors.CursorExpired(
+            "The state this cursor shows pages of is not one of this Space any more.",
+            details={"family": family, "reason": "expired"},
+        )
     return Traversal(family, statement, int(found.position), found.seq, found.ranking)
 
 

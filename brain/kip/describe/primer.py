@@ -156,5 +156,10 @@ def _capabilities(run: Run) -> Document:
     return {
         "available": [name for name, entry in registry.items() if entry["available"]],
         "memory_interface": registry["memory_interface"],
-        "limits": {"page": run.limits.meta_page, "search": run.limits.search_limit, "hops": run.limits.hops},
+        "limits": {
+            "page": run.limits.meta_page,
+            "search": run.limits.search_limit,
+            "hops": run.limits.hops,
+            "steps": run.limits.plan_steps,
+        },
     }

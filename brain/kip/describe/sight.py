@@ -43,7 +43,13 @@ def run_at(run: Run, seq: Seq, *, is_continued: bool = False) -> Iterator[Run]:
             raise errors.HistoricalSchemaUnavailable(
                 f"The vocabulary of sequence {seq} is not kept.", details={"seq": seq}
             )
-        environment = Environment.load(document, PackageLibrary.bundled())
+        try:
+            environment = Environment.load(document, PackageLibrary.bundled())
+        except (errors.DigestMismatch, errors.SchemaPackageUnavailable) as error:
+            raise errors.HistoricalSchemaUnavailable(
+                f"The vocabulary of sequence {seq} is of packages that are no longer here.",
+                details={"seq": seq, **error.details},
+            ) from error
         yield replace(run, snapshot=snapshot, environment=environment)
 
 

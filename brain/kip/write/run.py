@@ -81,7 +81,7 @@ def run_kml(
         raise errors.TransactionTooLarge(f"A block takes at most {run.limits.plan_elements} clauses.")
     steps = [_STEPS[type(clause)](work, clause, position) for position, clause in enumerate(clauses)]
     _run_phases(work, steps)
-    write_set = _seal(work, frozenset(minted.values()))
+    write_set = seal(work, frozenset(minted.values()))
     return _answer(work, steps, write_set), write_set
 
 
@@ -116,10 +116,10 @@ def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:
     if len(work.drafts) > work.run.limits.plan_elements:
         raise errors.TransactionTooLarge(f"A transaction changes at most {work.run.limits.plan_elements} elements.")
     if faults:
-        raise _together(faults)
+        raise together(faults)
 
 
-def _together(faults: Sequence[tuple[int | None, errors.KipError]]) -> errors.KipError:
+def together(faults: Sequence[tuple[int | None, errors.KipError]]) -> errors.KipError:
     """The first error, telling of the others."""
     first = faults[0][1]
     if len(faults) > 1:
@@ -177,7 +177,7 @@ def _differing(retry: Draft, first: Mapping[str, Any]) -> list[str]:
 # --- from working copies to versions ----------------------------------------------------------------------------------
 
 
-def _seal(work: Workspace, minted: frozenset[ElementId]) -> WriteSet:
+def seal(work: Workspace, minted: frozenset[ElementId]) -> WriteSet:
     """The new versions of everything that really changed."""
     write_set = WriteSet(controls=dict(work.controls))
     sealed: list[tuple[Element | None, Element]] = []

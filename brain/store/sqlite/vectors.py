@@ -67,7 +67,9 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
     if embedder is NOBODY or norm == 0 or query.limit <= 0:
         return []
     if embedder.dimensions not in (0, len(likeness.vector)):
-        raise errors.SearchIndexUnavailable("The embedder changed and the vectors in store are being made anew.")
+        raise errors.SearchIndexUnavailable(
+            "The embedder changed and the vectors in store are being made anew.", after_ms=1_000
+        )
     bindings: dict[str, Any] = {
         **_range(query.kind),
         "at": at,
