@@ -121,6 +121,7 @@ class Limits:
     nesting: int = NESTING
     operations: int = 256
     plan_elements: int = 20_000
+    plan_steps: int = 256
     hops: int = 64
     held_solutions: int = 1_000_000
     meta_page: int = 100

@@ -14,6 +14,7 @@ from brain import errors
 from brain.kip import algebra, ast, matching
 from brain.kip.algebra import Known, Lineages, Step, Term, Var
 from brain.kip.belief import BeliefRequest
+from brain.kip.bounds import check_steps
 from brain.kip.closed import closed_attributes
 from brain.kip.conditions import Expressions
 from brain.kip.context import Run
@@ -42,6 +43,7 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
     expressions = _expressions(statement.where, binder)
     planner = _Planner(binder, expressions, _belief_request(statement, binder, run), run.embedder)
     block = planner.block(statement.where, frozenset())
+    check_steps(block, run.limits)
     limit = None if statement.limit is None else binder.whole_number(statement.limit, "LIMIT")
     distinct = algebra.Distinct(arrange(narrowed(block), run.check_deadline), visible_names(statement.where))
     return _outputs(statement, expressions, distinct, limit, after)
@@ -51,6 +53,7 @@ def plan_of_where(where: ast.Where, run: Run) -> algebra.Distinct:
     """The plan of a mutation's or an export's WHERE, whose rows are its distinct solutions."""
     binder = Binder.of(run)
     block = _Planner(binder, _expressions(where, binder), None, None).block(where, frozenset())
+    check_steps(block, run.limits)
     return algebra.Distinct(arrange(narrowed(block), run.check_deadline), visible_names(where))
 
 

@@ -36,6 +36,7 @@ from brain.store.rows import indexed_object
 from brain.store.search import FUSED, fuse
 from brain.store.sqlite import keywords, passages, plans, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
+from brain.store.sqlite.failures import translated
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
 from brain.store.sqlite.scans import ScanPlan, plan_scan
 from brain.store.sqlite.state import StateReader
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 PAGE = 512
 """Elements a scan reads at a time."""
 
+_ALWAYS_TAKEN = 4_000
+"""Characters below which no statement reaches a bound of SQLite's: 64 joins, 1,000 levels, 2,000 columns."""
 _SEARCHES = (keywords.search, vectors.search)
 _TEXT_SINCE = (
     "SELECT json(body) FROM past WHERE eid = :eid AND from_seq = :since UNION ALL"
@@ -214,9 +217,22 @@ class SqliteSnapshot(StateReader):
         if not plans.is_known(steps) or (plans.compares_ends(steps) and self._has_merges()):
             return None
         try:
-            return plans.statement_of(plan, self._at)
+            statement = plans.statement_of(plan, self._at)
         except plans.NotPushable:
             return None
+        return statement if self._takes(statement) else None
+
+    def _takes(self, statement: plans.Statement) -> bool:
+        """Whether SQLite takes a statement: it bounds joins, columns and how deep an expression goes."""
+        if len(statement.text) < _ALWAYS_TAKEN:
+            return True
+        try:
+            self._connection.execute(f"EXPLAIN {statement.text}", statement.bindings).close(True)
+        except (apsw.SQLError, apsw.TooBigError):
+            return False
+        except apsw.Error as error:
+            raise translated(error) from error
+        return True
 
     def _has_merges(self) -> bool:
         statement = self._versions("eid", "merged_into IS NOT NULL", "merged")
