@@ -50,7 +50,7 @@ REGISTRY: Mapping[str, Capability] = {
     "change_stream": _on("HISTORY and CHANGES give every commit's envelope.", "read_history"),
     "derive_permission": _off("Deriving needs the permissions of what it writes and no other."),
     "draft_vocabulary": _on("DEFINE adds Predicates and Concept Types to the Space's drafts.", "propose_schema"),
-    "durable_brain_runtime": _off("Watches and actions are not run by this service."),
+    "durable_brain_runtime": _off("Watches are looked at by settlement alone, and nothing is dispatched."),
     "exposure_log": _on("What a recall showed and a decision used is logged beside memory.", "read_audit"),
     "filtered_delivery": _off("CHANGES takes no filter; each caller gets all it may know of."),
     "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read_history"),
@@ -69,7 +69,7 @@ REGISTRY: Mapping[str, Capability] = {
     "serializable_isolation": _on("A Space has one writer at a time."),
     "signed_receipts": _off("Receipts carry a digest and no signature."),
     "streaming": _off("An answer is one response."),
-    "watch_evaluation": _off("Watch conditions are kept and not evaluated."),
+    "watch_evaluation": _on("Settlement compares structured Watch conditions with every commit."),
     "weighted_projection": _off("No policy weighs trust."),
 }
 """The names of the registry of §67.4, for an engine without an embedder."""

@@ -66,10 +66,14 @@ class Work:
 
     def write(self, command: str, **parameters: Any) -> bool:
         """Whether a write changed anything; its key makes a second one change nothing."""
-        return bool(self._run(command, parameters)["status"] == "succeeded")
+        return self.write_as(self.session, command, **parameters)
 
-    def _run(self, command: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-        response = self.space.engine.run(command, parameters, session=self.session).response
+    def write_as(self, session: Session, command: str, **parameters: Any) -> bool:
+        """The same through another session, for a write with a condition of its own."""
+        return bool(self._run(command, parameters, session)["status"] == "succeeded")
+
+    def _run(self, command: str, parameters: Mapping[str, Any], session: Session | None = None) -> Mapping[str, Any]:
+        response = self.space.engine.run(command, parameters, session=session or self.session).response
         if self.lost is not None:
             raise self.lost
         results = response.get("results") or [response]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from brain.store.base import Document, Lease, LeaseLost
 from brain.times import timestamp
-from brain.upkeep import corrections, due, findings
+from brain.upkeep import corrections, due, findings, watches
 from brain.upkeep.parts import OpenSpace, Refused, Work
 
 Value = TypeVar("Value")
@@ -45,13 +45,14 @@ def settle(space: OpenSpace, scope: str, parameters: Mapping[str, Any], lease: L
 
     scanned = part("corrections", lambda: corrections.scan(work))
     roots = part("revised_roots", lambda: corrections.revised_roots(work, scanned.roots)) if scanned else None
+    watched = part("watches", lambda: watches.advance(work))
     raised = part("commitments", lambda: due.raise_commitments(work))
     archived = part("retention", lambda: due.archive_expired(work)) if scope == "full" else None
     report: dict[str, Any] = {
         "settled_at": now_ms,
         "revised_roots": roots or [],
         "new_corrections": scanned.corrections if scanned else 0,
-        "watches": {"fired": 0, "conflicted": 0, "disarmed": 0, "deferred": 0},
+        "watches": (watched or dict.fromkeys(watches.OUTCOMES, 0)) | _error(errors, "watches"),
         "commitments": (raised[0] if raised else {"due": 0, "raised": 0}) | _error(errors, "commitments"),
         "skills": {"graded": 0, "transitions": 0, "conflicted": 0, "unsupported_reason": _NO_VERDICTS},
         "correction_scan_incomplete": scanned.is_incomplete if scanned else True,
