@@ -5,6 +5,10 @@ person per conversation and side. A name is never identity: a counterparty key t
 a name fits several people and nothing tells which, the speaker is kept apart from all of them and a review is asked
 for. So it is when somebody is called by no more than the first name of people who are known.
 
+A counterparty known by key alone takes the name of a message only where nobody else can be meant: every user message of
+the input is named, and either all by one name while nothing was heard under the key yet, or just one of the names has
+the key in it (`ana`, Ana Ruiz) and nobody on record is called so. Else the name is somebody of their own.
+
 Nobody speaks under a reserved key, nor under the name of whoever has one: `$self` is the Brain's own.
 """
 
@@ -23,6 +27,7 @@ from brain.store.base import ElementId
 
 _NAME = 200
 _KEYED = "FIND(?c) WHERE { ?c {type: :type, key: :key} } LIMIT 1"
+_HEARD = "FIND(?e.id) WHERE { ?e EVIDENCE {source: :who} } LIMIT 1"
 _TAKEN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
 
 
@@ -34,7 +39,7 @@ class Cast:
     shown        the messages the pass is shown; speakers of later ones have not spoken yet
     stored       those memory holds already, as read
     counterparty the person the caller named, None when it named nobody
-    doubtful     speakers whose name fits several known people, with those people's ids
+    doubtful     speakers who may be somebody known, by key, with those people's ids
     """
 
     of: tuple[Speaker, ...]
@@ -81,15 +86,16 @@ class _Casting:
         self._stored: dict[ElementId, Entity] = {}
         self._doubtful: dict[str, tuple[ElementId, ...]] = {}
         self._by_name: dict[str, Speaker] = {}
+        self._asked_about: dict[str, Speaker] = {}
 
     def cast(self) -> Cast:
         job = self._job
         counterparty, agent = self._keyed(job.counterparty), self._keyed(job.agent)
-        names = {fold(said.name) for said in job.messages if said.role == "user" and said.name}
+        told_as = self._name_of(counterparty)
         speakers = []
         for said in job.messages:
             if said.name and said.role != "tool":
-                speakers.append(self._named(said, counterparty, is_only_name=len(names) == 1))
+                speakers.append(self._named(said, counterparty, told_as))
             elif said.role == "user":
                 speakers.append(counterparty or self._unnamed("user"))
             else:
@@ -109,24 +115,49 @@ class _Casting:
         entity = self._keep(rows[0])
         return Speaker(entity.id, key, entity.name)
 
-    def _named(self, said: Said, counterparty: Speaker | None, *, is_only_name: bool) -> Speaker:
+    def _name_of(self, counterparty: Speaker | None) -> str | None:
+        """The folded name by which this input calls a counterparty that was known by key alone; None for none."""
+        if counterparty is None or not self._is_nameless(counterparty):
+            return None
+        names = [fold(one_line(said.name or "", _NAME)) for said in self._job.messages if said.role == "user"]
+        if not names or not all(names):  # who is not named is the counterparty, so who is named may be another
+            return None
+        if len(set(names)) == 1 and not self._was_heard(counterparty):
+            return names[0]
+        fitting = [name for name in dict.fromkeys(names) if _has_in_it(name, counterparty.key or "")]
+        if len(fitting) == 1 and not self._people_called(fitting[0]):
+            return fitting[0]
+        if len(set(names)) == 1:
+            self._asked_about[names[0]] = counterparty
+        return None
+
+    def _named(self, said: Said, counterparty: Speaker | None, told_as: str | None) -> Speaker:
         name = one_line(said.name or "", _NAME)
         folded = fold(name)
-        if said.role == "user" and counterparty is not None and self._is_counterparty(name, counterparty, is_only_name):
-            is_unnamed = counterparty.name == counterparty.key
-            return replace(counterparty, name=name) if is_unnamed else counterparty
+        if said.role == "user" and counterparty is not None:
+            if folded == told_as:
+                return replace(counterparty, name=name)
+            if self._is_counterparty(name, counterparty):
+                is_unnamed = counterparty.name == counterparty.key
+                return replace(counterparty, name=name) if is_unnamed else counterparty
         if folded not in self._by_name:
             self._by_name[folded] = self._by_its_name(name)
         return self._by_name[folded]
 
-    def _is_counterparty(self, name: str, counterparty: Speaker, is_only_name: bool) -> bool:
+    def _is_counterparty(self, name: str, counterparty: Speaker) -> bool:
         key = counterparty.key or ""
         if fold(name) in (fold(counterparty.name), fold(key)) or key_for(name) == key_for(key):
             return True
         entity = self._stored.get(counterparty.id or "")
-        if entity is not None and fold(name) in map(fold, entity.names):
-            return True
-        return is_only_name and counterparty.name == key
+        return entity is not None and fold(name) in map(fold, entity.names)
+
+    def _is_nameless(self, speaker: Speaker) -> bool:
+        entity = self._stored.get(speaker.id or "")
+        return entity is None or set(entity.names) <= {speaker.key}
+
+    def _was_heard(self, speaker: Speaker) -> bool:
+        """Whether memory has a message of theirs."""
+        return speaker.id is not None and bool(self._reading.ask(_HEARD, who={"id": speaker.id}))
 
     def _by_its_name(self, name: str) -> Speaker:
         """The one known Person of a name, or a new one; among several nobody is chosen."""
@@ -145,8 +176,12 @@ class _Casting:
             key = key_for(name, taken)
             taken.append(key)
         namesakes = [entity for entity in self._found(name) if called_first(name, entity.names)]
-        if namesakes:
-            self._doubtful[key] = tuple(entity.id for entity in namesakes)
+        maybe = [entity.id for entity in namesakes]
+        keyed = self._asked_about.get(fold(name))
+        if keyed is not None and keyed.id is not None:  # one name, and a key that was never told one
+            maybe.append(keyed.id)
+        if maybe:
+            self._doubtful[key] = tuple(dict.fromkeys(maybe))
         return Speaker(None, key, name)
 
     def _people_called(self, name: str) -> list[Entity]:
@@ -183,3 +218,9 @@ class _Casting:
         entity = entity_of(view)
         self._stored[entity.id] = entity
         return entity
+
+
+def _has_in_it(name: str, key: str) -> bool:
+    """Whether every word of a key is one of a folded name's."""
+    parts = key_for(key).split("-")
+    return bool(key) and set(parts) <= set(key_for(name).split("-"))

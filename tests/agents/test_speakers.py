@@ -117,3 +117,68 @@ def test_a_full_name_is_no_first_name(space: TestSpace) -> None:
     space.form([remember(claims=[JAZZ])], said("I like jazz", "Ana Ruiz", at=MONDAY))
     assert space.rows('FIND(COUNT(?t)) WHERE { ?t {type: "SleepTask"} }') == [0]
     assert len(speakers(space)) == 2
+
+
+# --- counterparties known by key alone --------------------------------------------------------------------------------
+
+
+def who(space: TestSpace) -> dict[str, str]:
+    """Names of the people on record by key."""
+    return dict(space.rows('FIND(?p.key, ?p.name) WHERE { ?p {type: "Person"} FILTER(?p.key != "$self") }'))
+
+
+def likers(space: TestSpace) -> list[str]:
+    """Keys of those who said they like jazz, in the order they said so."""
+    ids = space.rows("FIND(?a.asserted_by.id) WHERE { ?a ASSERTION {} } ORDER BY ?a._system.created_at ASC, ?a.id ASC")
+    return [space.rows("FIND(?p.key) WHERE { ?p {id: :id} }", id=i)[0] for i in ids]
+
+
+@pytest.mark.requirement("BR-GATE-040")
+def test_a_named_speaker_beside_unnamed_messages_is_not_the_counterparty(space: TestSpace) -> None:
+    both = [JAZZ, {**JAZZ, "msg": 2}]
+    messages = (said("I'm a nurse"), said("I'm a director", "Carol Kane", plus_ms=5))
+    space.form([remember(claims=both)], *messages, counterparty="acct-1")
+    assert who(space) == {"acct-1": "acct-1", "carol-kane": "Carol Kane"}
+    assert likers(space) == ["acct-1", "carol-kane"]
+
+
+@pytest.mark.requirement("BR-GATE-040")
+def test_somebody_on_record_stays_themselves_beside_a_counterparty_that_was_heard_without_a_name(
+    space: TestSpace,
+) -> None:
+    space.form([remember(claims=[JAZZ])], said("I like jazz"), counterparty="acct-1")
+    space.form([remember(claims=[JAZZ])], said("I like jazz", "Carol Kane"))
+    space.form([remember(claims=[JAZZ])], said("I like jazz", "Carol Kane", plus_ms=9), counterparty="acct-1")
+    assert likers(space) == ["acct-1", "carol-kane", "carol-kane"]
+    assert who(space)["acct-1"] == "acct-1"
+
+
+@pytest.mark.requirement("BR-GATE-040")
+def test_a_new_name_under_a_key_that_was_heard_without_one_is_asked_about_and_not_merged(space: TestSpace) -> None:
+    space.form([remember(claims=[JAZZ])], said("I like jazz"), counterparty="ana")
+    for number in range(2):
+        space.form([remember(claims=[JAZZ])], said("I like jazz", "Bob Stone", plus_ms=number), counterparty="ana")
+    assert who(space) == {"ana": "ana", "bob-stone": "Bob Stone"}
+    assert likers(space)[:2] == ["ana", "bob-stone"]
+    [about] = space.rows('FIND(?t.structural) WHERE { ?t {type: "SleepTask"} }')
+    people = dict(space.rows('FIND(?p.key, ?p.id) WHERE { ?p {type: "Person"} }'))
+    assert {ref["id"] for refs in about.values() for ref in refs} == {people["ana"], people["bob-stone"]}
+
+
+@pytest.mark.requirement("BR-GATE-040")
+def test_several_names_under_a_new_key_are_nobodys_unless_one_has_the_key_in_it(space: TestSpace) -> None:
+    talk = (said("I like jazz", "Bob Stone"), said("I like jazz", "Ana Ruiz", plus_ms=5))
+    both = [JAZZ, {**JAZZ, "msg": 2}]
+    space.form([remember(claims=both)], *talk, counterparty="acct-1")
+    assert who(space) == {"acct-1": "acct-1", "ana-ruiz": "Ana Ruiz", "bob-stone": "Bob Stone"}
+
+
+@pytest.mark.requirement("BR-GATE-040")
+def test_a_name_that_has_the_key_in_it_is_the_counterpartys_until_somebody_else_is_called_so(space: TestSpace) -> None:
+    space.form([remember(claims=[JAZZ])], said("I like jazz"), counterparty="ana")
+    talk = (said("I like jazz", "Bob Stone"), said("I like jazz", "Ana Ruiz", plus_ms=5))
+    space.form([remember(claims=[JAZZ, {**JAZZ, "msg": 2}])], *talk, counterparty="ana")
+    assert who(space) == {"ana": "Ana Ruiz", "bob-stone": "Bob Stone"}
+    space.form([remember(claims=[JAZZ])], said("I like jazz"), counterparty="bob")
+    space.form([remember(claims=[JAZZ])], said("I like jazz", "Bob Stone", plus_ms=9), counterparty="bob")
+    assert who(space)["bob"] == "bob"
