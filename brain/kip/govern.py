@@ -1,7 +1,7 @@
-"""The one place where permissions are decided (KIP 2.0 §28 to §30).
+"""The one place where a permission is asked for (KIP 2.0 §28 to §30), and the preset's principals.
 
-A decision reads protected input only: the session a door or host made, and the `identity` control document. Nothing
-that is stored as memory content takes part in it.
+A decision reads protected input only: the session a door or host made, what the Space's own protected state makes of
+it (`governance/access.py`), and the `identity` control document. Nothing stored as memory content takes part in it.
 """
 
 from __future__ import annotations
