@@ -1,0 +1,126 @@
+"""How questions ask for things, contact details, dates and names, and how they are told."""
+
+from __future__ import annotations
+
+from brain.agents.builtin.recall.relation import Relation, relation
+
+THINGS: tuple[Relation, ...] = (
+    relation(
+        "uses",
+        ("{s} uses {o}", "{s} used {o}", "what {s} uses"),
+        ("{s}使用{o}", "{s}曾使用{o}", "{s}使用的工具"),
+        r"\b(?:use[sd]?|using|editor|tools?|programming language|operating system|ide)\b",
+        r"(?:^|[^费信备雇引作有不])用|编辑器|工具|编程语言",
+        reverse=r"^who (?:is using|use)",
+        reverse_zh=r"^谁(?:使)?用",
+    ),
+    relation(
+        "drives",
+        ("{s} drives {o}", "{s} drove {o}", "what {s} drives"),
+        ("{s}开{o}", "{s}曾开{o}", "{s}开的车"),
+        r"\b(?:drives?|car|vehicle)\b",
+        r"开什么车|什么车|车",
+        reverse=r"^who (?:drive|drove)",
+        reverse_zh=r"^谁开",
+    ),
+    relation(
+        "owns",
+        ("{s} owns {o}", "{s} owned {o}", "what {s} owns"),
+        ("{s}有{o}", "{s}曾有{o}", "{s}的物品"),
+        r"\b(?:owns?|owned|have a|has a|possess(?:es)?|belongs?)\b",
+        r"拥有|有什么|有没有",
+        reverse=r"^who own",
+    ),
+    relation(
+        "kept_in",
+        ("{s} is kept in {o}", "{s} was kept in {o}", "where {s} is kept"),
+        ("{s}放在{o}", "{s}曾放在{o}", "{s}放的地方"),
+        r"\b(?:kept|keep|keeps|stored|where (?:is|are) (?:my|the|our|\w+'s))\b",
+        r"放在哪|收在哪|存在哪",
+    ),
+    relation(
+        "has_code",
+        ("The code of {s} is {o}", "The code of {s} was {o}", "the code of {s}"),
+        ("{s}的代码是{o}", "{s}的代码曾是{o}", "{s}的代码"),
+        r"\b(?:code|pin|combination|passcode|password)\b",
+        r"密码|门禁码|口令|代码|邀请码|[门锁箱机铃]的?码",
+    ),
+    relation(
+        "email",
+        ("{s}'s e-mail address is {o}", "{s}'s e-mail address was {o}", "{s}'s e-mail address"),
+        ("{s}的邮箱是{o}", "{s}的邮箱曾是{o}", "{s}的邮箱"),
+        r"\be-?mails?\b",
+        r"邮箱|邮件地址|电子邮件",
+    ),
+    relation(
+        "phone",
+        ("{s}'s phone number is {o}", "{s}'s phone number was {o}", "{s}'s phone number"),
+        ("{s}的电话是{o}", "{s}的电话曾是{o}", "{s}的电话"),
+        r"\b(?:(?:(?:tele)?phone|mobile|cell)(?: number)?|(?:my|his|her|their|'s) number|call|reach)\b",
+        r"电话(?:号码)?|手机(?:号码?)?|联系方式|的号码",
+    ),
+    relation(
+        "address",
+        ("{s}'s address is {o}", "{s}'s address was {o}", "{s}'s address"),
+        ("{s}的地址是{o}", "{s}的地址曾是{o}", "{s}的地址"),
+        r"\b(?:address|street)\b",
+        r"地址|住址",
+    ),
+    relation(
+        "has_account",
+        ("{s} goes by {o}", "{s} went by {o}", "{s}'s accounts"),
+        ("{s}的账号是{o}", "{s}的账号曾是{o}", "{s}的账号"),
+        r"\b(?:accounts?|usernames?|handles?|github|twitter|instagram|telegram|linkedin|discord|slack)\b",
+        r"账号|微信|用户名|QQ",
+    ),
+    relation(
+        "birthday",
+        ("{s}'s birthday is {o}", "{s}'s birthday was {o}", "{s}'s birthday"),
+        ("{s}的生日是{o}", "{s}的生日是{o}", "{s}的生日"),
+        r"\b(?:birthday|born|birth)\b",
+        r"生日|出生",
+    ),
+    relation(
+        "age",
+        ("{s} is {o} years old", "{s} was {o} years old", "{s}'s age"),
+        ("{s}{o}岁", "{s}当时{o}岁", "{s}的年龄"),
+        r"\b(?:age|how old|years old)\b",
+        r"几岁|多大|年龄|年纪",
+    ),
+    relation(
+        "anniversary",
+        ("{s}'s anniversary is {o}", "{s}'s anniversary was {o}", "{s}'s anniversary"),
+        ("{s}的纪念日是{o}", "{s}的纪念日是{o}", "{s}的纪念日"),
+        r"\banniversary\b",
+        r"纪念日",
+    ),
+    relation(
+        "timezone",
+        ("{s}'s time zone is {o}", "{s}'s time zone was {o}", "{s}'s time zone"),
+        ("{s}的时区是{o}", "{s}的时区曾是{o}", "{s}的时区"),
+        r"\btime ?zone\b",
+        r"时区",
+    ),
+    relation(
+        "pronouns",
+        ("{s}'s pronouns are {o}", "{s}'s pronouns were {o}", "{s}'s pronouns"),
+        ("{s}的人称代词是{o}", "{s}的人称代词曾是{o}", "{s}的人称代词"),
+        r"\bpronouns\b",
+        r"代词",
+    ),
+    relation(
+        "also_known_as",
+        ("{s} is also known as {o}", "{s} was also known as {o}", "other names of {s}"),
+        ("{s}又名{o}", "{s}曾名{o}", "{s}的别名"),
+        r"\b(?:nick ?names?|also known|alias|called|call (?:me|him|her)|(?:my|full|real) name|name)\b",
+        r"叫什么|名字|外号|昵称|别名|怎么称呼",
+    ),
+    relation(
+        "located_in",
+        ("{s} is in {o}", "{s} was in {o}", "where {s} is"),
+        ("{s}在{o}", "{s}曾在{o}", "{s}的位置"),
+        r"\b(?:located|where is|where are|which country)\b",
+        r"位于|在哪个(?:国家|省)",
+        reverse=r"^what is (?:located )?in\b",
+    ),
+)
