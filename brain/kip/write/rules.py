@@ -1,4 +1,4 @@
-"""Rules of the Cognitive Memory Profile that its definitions alone cannot state (KIP 2.0 §57.6; Profile §5.8, §14)."""
+"""Rules of the Cognitive Memory Profile that definitions alone cannot state (KIP 2.0 §57.6; Profile §5, §14, §20)."""
 
 from __future__ import annotations
 
@@ -20,26 +20,33 @@ _MOVES: Mapping[str, frozenset[str]] = {
 }
 """Where a Skill's standing may go from where it is."""
 
+_STANDING = frozenset({f"{PROFILE}/current_evaluation", f"{PROFILE}/current_trial"})
+"""Fields that say what a Skill's standing rests on."""
+
 
 def profile_rules(work: Workspace) -> Iterator[errors.KipError]:
     """Every breach of them in the final state of a plan."""
     for draft in work.drafts.values():
-        rule = _rule_for(work, draft)
-        if rule is None or draft.state == "purged":
+        if draft.state == "purged":
             continue
-        try:
-            rule(work, draft)
-        except errors.KipError as fault:
-            yield fault
+        for rule in _rules_for(work, draft):
+            try:
+                rule(work, draft)
+            except errors.KipError as fault:
+                yield fault
 
 
-def _rule_for(work: Workspace, draft: Draft) -> Callable[[Workspace, Draft], None] | None:
+def _rules_for(work: Workspace, draft: Draft) -> Iterator[Callable[[Workspace, Draft], None]]:
     if draft.kind is Kind.ACTIVITY:
-        return _activity
-    if draft.kind is Kind.CONCEPT and "schema_ref" in draft.body:
+        yield _activity
+    elif draft.kind is Kind.CONCEPT and "schema_ref" in draft.body:
         lineage = work.environment.canonical_lineage("concept_type", lineage_of(draft.body["schema_ref"]))
-        return {f"{PROFILE}/Skill": _skill, f"{PROFILE}/SkillRevision": _skill_revision}.get(lineage)
-    return None
+        if lineage == f"{PROFILE}/Skill":
+            yield _skill
+        elif lineage == f"{PROFILE}/SkillRevision":
+            yield _skill_revision
+    if "facets" in draft.body:
+        yield _memory_scope
 
 
 # --- derivations ------------------------------------------------------------------------------------------------------
@@ -122,6 +129,30 @@ def _decision(work: Workspace, draft: Draft) -> None:
         )
 
 
+# --- scope -----------------------------------------------------------------------------------------------------------
+
+
+def _memory_scope(work: Workspace, draft: Draft) -> None:
+    """The contexts a record was made for are those its claim, or the belief it was derived from, is about (§20.3)."""
+    scope = _facet(draft.body, "MemoryScope")
+    if scope is None or (draft.before is not None and _facet(draft.before.body, "MemoryScope") == scope):
+        return
+    named = {work.canonical(ref) for ref in scope["context_refs"]}
+    if draft.kind is Kind.ASSERTION:
+        meant = {work.canonical(ref["id"]) for ref in draft.body.get("context_refs", ())}
+    else:
+        basis = dependency_basis(draft.body)
+        if basis is None:
+            return
+        meant = {work.canonical(ref) for ref in basis["policy_basis"]["context_refs"]}
+    if named != meant:
+        raise errors.ConstraintViolation(
+            f"The MemoryScope of {draft.id} names other contexts than it was made in.",
+            hint="Write the same context_refs in both places.",
+            details={"element": draft.id, "scope": sorted(named), "contexts": sorted(meant)},
+        )
+
+
 # --- skills -----------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +164,9 @@ def _skill(work: Workspace, draft: Draft) -> None:
             raise errors.ConstraintViolation(
                 f"A new Skill is proposed, not {after}.", hint='Create it with status: "proposed".'
             )
+        return
+    if _current_revision(draft.before.body) != _current_revision(draft.body):
+        _begin_anew(work, draft)
         return
     before = draft.before.body.get("attributes", {}).get("status")
     if after == before or after == "revoked":
@@ -150,6 +184,41 @@ def _skill(work: Workspace, draft: Draft) -> None:
         f"{draft.id} becomes {after} only with a verified evaluation in the same commit.",
         hint="Trials and evaluations are not offered here; revoking is possible, and outcomes are kept.",
     )
+
+
+def _begin_anew(work: Workspace, draft: Draft) -> None:
+    """Another behavior has earned nothing yet: its Skill is proposed again, without trial and evaluation (§5.8).
+
+    The verdicts stay where they are; they were about the behavior before.
+    """
+    assert draft.before is not None  # noqa: S101 - a Skill that is made selects its first revision
+    if work.guards.get(draft.id, set()).isdisjoint({"element", "structural"}):
+        raise errors.VersionConflict(
+            f"{draft.id} takes another revision only under a version guard.",
+            hint="Add EXPECT VERSION with the version the choice was made on.",
+            details={"element": draft.id, "plane": "structural", "found": draft.before.version},
+        )
+    attributes, structural = draft.body["attributes"], draft.body["structural"]
+    claimed = draft.claims.get(("attributes", "status"), "proposed")
+    written = [ref for ref in structural if lineage_of(ref) in _STANDING and ("structural", ref) in draft.claims]
+    if claimed != "proposed" or written:
+        raise errors.ConstraintViolation(
+            f"{draft.id} starts over at proposed with another revision.",
+            hint="Leave status, current_trial and current_evaluation to the choice of the revision.",
+        )
+    attributes["status"] = "proposed"
+    for ref in [ref for ref in structural if lineage_of(ref) in _STANDING]:
+        del structural[ref]
+
+
+def _current_revision(body: Mapping[str, Any]) -> list[ElementId]:
+    structural: Mapping[str, Any] = body.get("structural", {})
+    return [
+        reference["id"]
+        for ref, references in structural.items()
+        if lineage_of(ref) == f"{PROFILE}/current_revision"
+        for reference in references
+    ]
 
 
 def _skill_revision(_work: Workspace, draft: Draft) -> None:
