@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     kip_timeout_ms: int = Field(
         15_000, ge=10, description="How long a caller's own KIP request may take, waiting for its turn included."
     )
+    kip_max_concurrency: int = Field(
+        256, ge=1, description="Callers' own KIP requests of one Space at a time; more are `RateLimited`."
+    )
     http_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Host names answered to beside loopback ones; `*` for any; comma-separated."
     )

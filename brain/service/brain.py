@@ -10,9 +10,10 @@ import anyio
 import structlog
 from anyio.to_thread import run_sync
 
-from brain import __version__, logs
+from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
 from brain.agents.model import Model
+from brain.kip import respond
 from brain.kip.context import Session
 from brain.service import conversations, ledger, status
 from brain.service.conversations import COLLECTIONS, usage_to_wire
@@ -81,7 +82,7 @@ class Brain:
         self._clock = clock
         self._wake = wake
         self._threads = anyio.CapacityLimiter(_THREADS)
-        self._queries = Queries(settings.kip_timeout_ms)
+        self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency)
         self._recalls: set[anyio.CancelScope] = set()
         self._is_stopping = False
 
@@ -269,7 +270,8 @@ class Brain:
         )
 
     async def execute_kip_readonly(self, space_id: str, asked: KipInput, caller: Caller) -> dict[str, Any]:
-        """Run KQL and META for a bounded time; what parses to a write is refused inside the answer."""
+        """Run KQL and META for a bounded time; what parses to a write is refused inside the answer, and so is one
+        request too many at a time."""
         request = asked.envelope(deadline_ms=self._settings.kip_timeout_ms)
 
         def ask(deadline_ms: int) -> dict[str, Any]:
@@ -277,7 +279,10 @@ class Brain:
             with self._spaces.use(space_id) as space:
                 return space.engine.execute(envelope, caller.reader()).response
 
-        return await self._queries.answer(ask)
+        try:
+            return await self._queries.answer(space_id, ask)
+        except errors.RateLimited as refused:
+            return respond.refused(refused, request)
 
     # --- conversations ------------------------------------------------------------------------------------------------
 

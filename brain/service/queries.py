@@ -8,6 +8,7 @@ process share a processor, long queries are not slower for waiting for each othe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,10 +17,14 @@ from typing import Any
 import anyio
 from anyio.to_thread import run_sync
 
-from brain.errors import ExecutionTimeout
+from brain.errors import ExecutionTimeout, RateLimited
 
 Ask = Callable[[int], dict[str, Any]]
 """Runs a request in the calling thread, for so many milliseconds at most, and gives its KIP response."""
+
+
+_AFTER_A_BURST_MS = 1_000
+"""How long to wait before one query too many is worth sending again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +45,39 @@ def _lanes() -> tuple[_Lane, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Runs queries; `timeout_ms` counts from when one comes, waiting for its turn included."""
+    """Runs queries.
+
+    timeout_ms  counts from when one comes, waiting for its turn included
+    most        of one Space at a time, so that a burst on one keeps the others waiting for no longer than that
+    """
 
     timeout_ms: int
+    most: int
     lanes: tuple[_Lane, ...] = field(default_factory=_lanes)
+    _here: Counter[str] = field(default_factory=Counter)
 
-    async def answer(self, ask: Ask) -> dict[str, Any]:
+    async def answer(self, space_id: str, ask: Ask) -> dict[str, Any]:
         """The response of a query; what has no time left says so itself, as an `ExecutionTimeout`.
 
         Whoever waits for a turn can be cancelled. A query that has begun goes on until its time in the lane is over.
+
+        raises  RateLimited at once for one query too many
         """
+        if self._here[space_id] >= self.most:
+            raise RateLimited(
+                f"{self.most} requests of this Space are on their way already.",
+                after_ms=_AFTER_A_BURST_MS,
+                details={"limit": self.most},
+            )
+        self._here[space_id] += 1
+        try:
+            return await self._answer(ask)
+        finally:
+            self._here[space_id] -= 1
+            if not self._here[space_id]:
+                del self._here[space_id]
+
+    async def _answer(self, ask: Ask) -> dict[str, Any]:
         ends = monotonic() + self.timeout_ms / 1000
 
         def turn(lane: _Lane) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 
@@ -88,6 +89,28 @@ async def test_a_query_that_takes_too_long_is_ended_and_says_so(folder: Path) ->
         assert 0.6 < time.monotonic() - begun < 3
         assert (answer.status_code, answer.json()["status"]) == (200, "failed")
         assert answer.json()["results"][0]["error"]["code"] == "ExecutionTimeout"
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("KI-ERR-081")
+async def test_a_burst_is_told_when_to_come_again_and_what_runs_goes_on(folder: Path) -> None:
+    async with served(world(folder, kip_timeout_ms=1_500, kip_max_concurrency=2).application) as client:
+        codes: list[str] = []
+
+        async def ask() -> None:
+            answer = (await client.post("/v1/home/execute_kip_readonly", json={"command": ENDLESS})).json()
+            error = answer.get("error") or answer["results"][0]["error"]
+            if error["code"] == "RateLimited":
+                assert (answer["status"], answer["results"]) == ("failed", [])
+                assert error["retry"] == {"class": "safe_same_request", "after_ms": 1_000}
+            codes.append(error["code"])
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(ask)
+        assert sorted(codes) == ["ExecutionTimeout"] * 2 + ["RateLimited"] * 3
+        again = await client.post("/v1/home/execute_kip_readonly", json={"command": SHORT})
+        assert again.json()["results"][0]["result"] == ["Person 7"]
 
 
 @pytest.mark.anyio
