@@ -130,5 +130,8 @@ def test_what_calls_off_a_sentence_reaches_the_last_message_but_a_laugh_does_not
 def test_being_at_a_place_now_is_a_job_where_jobs_are_known(vocabulary: Vocabulary) -> None:
     dossier = [entry(ANA, known(ANA, "works_for", ACME), speaks=True)]
     said = [("Ana Ruiz", "Now I'm at Initech.")]
-    assert plain(formed(vocabulary, said, dossier))["claims"] == [["I", "works_for", "Initech", {"change": "new"}]]
+    assert plain(formed(vocabulary, said, dossier))["claims"] == [
+        ["I", "works_for", ACME.id, {"change": "ended"}],
+        ["I", "works_for", "Initech", {"change": "new"}],
+    ]
     assert "claims" not in plain(formed(vocabulary, said))

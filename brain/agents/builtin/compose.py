@@ -74,7 +74,7 @@ class _Composer:
                 return
         if change == "withdrawn" and "never" in fitted.marks:
             self.facts = [(other, kind) for other, kind in self.facts if not _same(other, fitted)]
-            if self._mine(fitted):
+            if self._mine(fitted, (*_ALIVE, "was")):
                 self.facts.append((fitted, "withdrawn"))
             change = "denied"
         if change == "withdrawn":
@@ -83,6 +83,10 @@ class _Composer:
                 del self.facts[held[-1]]
                 return
         if not any(_same(other, fitted) and kind == change for other, kind in self.facts):
+            if change == "new" and fitted.relation in _REPLACED and self.words[fitted.relation].values == "many":
+                self._end_replaced(fitted)
+            if change in ("stated", "new", "correction") and fitted.relation in _OPPOSITES:
+                self._end_opposite(fitted)
             self.facts.append((fitted, change))
 
     def _fitted(self, fact: Fact) -> Fact | None:
@@ -131,6 +135,8 @@ class _Composer:
 
     def _denial(self, fact: Fact, mine: Sequence[KnownClaim]) -> Change | None:
         """`I don't live in Rome`: an end of one's own claim, after "never" its withdrawal; else a denial."""
+        if "never" in fact.marks and self._mine(fact, ("was",)):
+            return "withdrawn"
         if mine or self._said_here(fact, same=True) is not None:
             return "withdrawn" if "never" in fact.marks else "ended"
         return "denied"
@@ -150,18 +156,41 @@ class _Composer:
             or self._said_here(fact) is not None
         )
 
-    def _mine(self, fact: Fact) -> list[KnownClaim]:
+    def _mine(self, fact: Fact, standings: Sequence[str] = ()) -> list[KnownClaim]:
         return [
             claim
             for claim in self.known
-            if self._is_about(claim, fact) and claim.standing in _ALIVE and self._by_speaker(claim, fact.speaker)
+            if self._is_about(claim, fact)
+            and claim.standing in (standings or _ALIVE)
+            and self._by_speaker(claim, fact.speaker)
         ]
+
+    def _end_replaced(self, fact: Fact) -> None:
+        """`My new number is …`, `I work for Globex now`: of relations that hold many, what the new one replaces."""
+        for claim in self.known:
+            if (
+                claim.predicate == fact.relation
+                and claim.standing in _ALIVE
+                and _is(claim.subject.id, claim.subject.name, fact.subject)
+                and self._by_speaker(claim, fact.speaker)
+                and not self._is_about(claim, fact)
+            ):
+                held: Value = _plain_value(claim) if claim.object.type is None else thing_of(claim.object)
+                self.facts.append((replace(fact, value=held, stance="ended", since=None, until=fact.since), "ended"))
 
     def _is_about(self, claim: KnownClaim, fact: Fact) -> bool:
         name = fact.value.name if isinstance(fact.value, Thing) else str(fact.value)
         value_id = fact.value.id if isinstance(fact.value, Thing) else None
         same = claim.object.id == value_id if value_id else fold(claim.object.name) == fold(name)
         return claim.predicate == fact.relation and same and _is(claim.subject.id, claim.subject.name, fact.subject)
+
+    def _end_opposite(self, fact: Fact) -> None:
+        """`I hate coffee now`: with it the speaker's liking is over."""
+        opposite = replace(fact, relation=_OPPOSITES[fact.relation], stance="ended", since=None, until=fact.since)
+        if opposite.relation in self.words and (
+            self._mine(opposite) or any(_same(other, opposite) and kind != "ended" for other, kind in self.facts)
+        ):
+            self.facts.append((opposite, "ended"))
 
     def _by_speaker(self, claim: KnownClaim, speaker: Thing) -> bool:
         return claim.by is not None and _is(claim.by.id, claim.by.name, speaker)
@@ -301,6 +330,11 @@ class _Composer:
             summary=_summary(lists, reading, left),
         )
 
+
+_REPLACED = frozenset(("email", "phone", "works_for"))
+"""Relations that may hold several things at once, and of which a new one commonly takes the old one's place."""
+
+_OPPOSITES = {"likes": "dislikes", "dislikes": "likes"}
 
 _ALIVE = ("accepted", "disputed", "hearsay", "planned")
 

@@ -80,7 +80,8 @@ def _relation_words() -> dict[str, frozenset[str]]:
 _WORDS = _relation_words()
 _SPECIES = {**PETS, **CHINESE_PETS}
 _EMPTY = words(
-    "the a an my our his her their its of about on to in at for where that this what i we me us s is am new old"
+    "the a an my our his her their its of about on to in at for where that this what i we me us s is am new old "
+    "i'm i've i'd have had"
 )
 _EMPTY_HAN = ("我们", "我的", "我", "关于", "那个", "这个", "的", "事情", "事", "情况", "信息", "话")
 
@@ -107,6 +108,11 @@ def _nouns(claims: Iterable[Told], speaker: str) -> dict[str, set[str]]:
             nouns.setdefault(told.subject_key, set()).update(word for noun in same for word in noun.split(" "))
         elif told.relation in _LEADS and speaker in (told.subject_key, told.value_key):
             nouns.setdefault(_other_end(told, speaker), set()).update(_WORDS.get(told.relation, ()))
+    animals = {told.value_key for told in claims if told.relation == "has_pet" and told.subject_key == speaker}
+    kinds = {told.subject_key for told in claims if told.relation == "species"}
+    if len(animals) == 1 and not animals & kinds:
+        # One animal whose kind is not told is whichever the speaker calls it.
+        nouns.setdefault(*animals, set()).update(word for noun in _SPECIES for word in noun.split(" "))
     return nouns
 
 

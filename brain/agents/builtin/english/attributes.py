@@ -60,9 +60,18 @@ _WHICH = frozenset(
 
 
 def _moved(noun: Noun, clause: Clause) -> Clause | None:
-    """`The deadline for Falcon moved to 15 July`, `… was extended to`: as `… is`."""
+    """`The deadline for Falcon moved to 15 July`, `my email has changed to …`: as `… is`."""
     group, rest = clause.group, list(clause.rest)
-    if core_noun(noun.noun) not in ("deadline", "due date") or group.negated or not clause.times:
+    if group.negated:
+        return None
+    attribute = ATTRIBUTES.get(_plain_noun(core_noun(noun.noun)))
+    if attribute is not None and attribute.relation in ("email", "phone"):
+        if group.lemma != "change" or group.tense not in ("past", "perfect") or rest[:1] == [] or rest[0].low != "to":
+            return None
+        return replace(
+            clause, group=replace(group, lemma="be", tense="present", progressive=False), rest=tuple(rest[1:])
+        )
+    if core_noun(noun.noun) not in ("deadline", "due date") or not clause.times:
         return None
     if group.lemma == "be" and rest and rest[0].low in _SHIFTED and group.tense in ("present", "past", "perfect"):
         rest = rest[1:]

@@ -153,7 +153,8 @@ def _event(clause: Clause, cast: Cast, msg: int) -> Took | None:
 
 
 def _says_something(rest: Sequence[Token]) -> bool:
-    return any(token.kind in ("word", "number", "quote") and len(token.text) > 2 for token in rest)
+    said = (token for token in rest if token.kind in ("word", "number", "quote") and token.low != "not")
+    return any(len(token.text) > 2 for token in said)
 
 
 def _people_in(rest: Sequence[Token], cast: Cast, msg: int) -> list[Thing]:
@@ -182,7 +183,8 @@ def _promise(subject: Noun, clause: Clause, rest: Sequence[Token], verb: str, ca
     if is_shared(rest) or not _says_something(rest):
         return None
     what = f"{verb} {phrase_of(rest, finite=False)}"
-    return Owed(msg, cast.speaker, what, who, to, due.last if due else None)
+    is_vague = due is not None and due.approximate and len(due.last) == 4  # `on 05/06/2026`: the year is no day
+    return Owed(msg, cast.speaker, what, who, to, due.last if due and not is_vague else None)
 
 
 def _addressee(rest: Sequence[Token], cast: Cast, msg: int) -> tuple[Thing | None, Sequence[Token]]:

@@ -24,7 +24,7 @@ _ABOUT = pattern(
 """One's own words on something, taken back."""
 _THAT = pattern(
     r"^(?:(?:sorry|please|actually|ok|okay|just),? )*(?:forget|disregard|ignore) that "
-    r"(?P<topic>(?:i|my|we|our) [^,.;]{2,60})$"
+    r"(?P<topic>(?:i(?:'m|'ve|'d)?|my|we|our) [^,.;]{2,60})$"
 )
 _TOPIC_TAIL = pattern(
     r"(?:,? (?:please|thanks|thank you|earlier|before|yesterday|again|though|too|then|now|ok|okay|for now))+$"

@@ -67,6 +67,8 @@ def _other_day(opening: Opened, scene: Scene, msg: int) -> Redate | None:
     if lows[:2] in (("i", "said"), ("i", "wrote"), ("i", "typed")) and lows[2:3] == ("T",):
         wrong, lows, spots, meant = spots[0], lows[3:], spots[1:], True
         return _redate(lows[2:], spots, wrong, scene, msg) if lows[:2] in _MEANT else None
+    if len(lows) == 5 and lows[0] == "i" and lows[2:] == ("T", "not", "T"):  # `I moved on the 5th, not on the 3rd`
+        return redate_of(msg, scene.cast.speaker, spots[0], spots[1])
     head = next((len(head) for head in _HEADS if lows[: len(head)] == head), 0)
     if not meant and lows[:2] not in _MEANT and lows[:1] != ("make",):
         return None
@@ -127,6 +129,8 @@ def _pair(tokens: Sequence[Token], scene: Scene, msg: int, *, meant: bool) -> Ta
         else:
             new, old = tokens[:at], tokens[at + 1 :]
         return _takeback(_value(new), _value(old), scene, msg)
+    if not meant and len(tokens) == 1 and tokens[0].is_capital:
+        meant = True  # `Actually no, Lisbon.`
     return _takeback(_value(tokens), None, scene, msg) if meant else None
 
 

@@ -127,7 +127,8 @@ def _scheduled(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> T
     named = noun.sort in ("the", "owned") and _is_scheduled(noun)
     if not named or group.lemma not in _RUNS or group.negated or _recurs(clause) or len(clause.rest) > 6:
         return None
-    is_past = group.tense == "past" and not any(token.low in _SET for token in clause.rest)
+    moves = group.lemma == "move" or _begins(clause.rest, _MOVED)
+    is_past = group.tense == "past" and not moves and not any(token.low in _SET for token in clause.rest)
     roles = ("at", "by", "since", "until", "range")
     when = next(
         (when for spot in clause.times if spot.role in roles and (when := spot.when("past" if is_past else "future"))),
@@ -135,6 +136,8 @@ def _scheduled(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> T
     )
     if when is None:
         return None
+    if moves and when.end is not None:
+        when = replace(when, start=when.end, end=None)  # from one day to another: the second is the one that counts
     end = next((index for index, token in enumerate(clause.rest) if token.text in (",", "-", "—", ";")), None)
     said = phrase_of([*clause.verbs, *clause.rest[:end]], finite=False)
     if group.lemma == "be" and clause.rest[:end] and not _begins(clause.rest, _SET):
@@ -147,6 +150,7 @@ def _scheduled(noun: Noun, clause: Clause, text: str, cast: Cast, msg: int) -> T
 
 
 _JOINTS = {"scheduled": "for", "set": "for", "planned": "for", "moved": "to", "postponed": "to", "pushed": "to"}
+_MOVED = words("moved postponed pushed rescheduled shifted delayed")
 _SET = words("scheduled set planned moved due postponed pushed")
 
 

@@ -253,11 +253,19 @@ def _name_after(tokens: Sequence[Token], index: int, cast: Cast) -> tuple[str, i
     return "", index
 
 
+_OF_NAMED = frozenset(("deadline", "due date"))
+"""Nouns that a project's name may stand before: `the Heron deadline`."""
+
+
 def _described(tokens: Sequence[Token], at: int, cast: Cast) -> Noun | None:
     """`the wifi code`, `the lead of Falcon`, `the Falcon project`, `the code for the garage`."""
     named = name_at(tokens, at + 1)
     if named and named[1] < len(tokens) and tokens[named[1]].low == "project":
         return Noun("the", f"{named[0]} project", named[1] + 1, named[0], "project")
+    if named and tokens[at + 1].is_capital:
+        headed = _owned_noun(tokens, named[1])
+        if headed and headed[0] in _OF_NAMED:
+            return Noun("the", f"{named[0]} {headed[0]}", headed[1], named[0], headed[0])
     found = _owned_noun(tokens, at + 1)
     if found is None:
         if named is None:

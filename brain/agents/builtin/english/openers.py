@@ -146,7 +146,7 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
         return replace(result, stop="fiction")
     if any(token.low in _CONDITION for token in tokens):
         return replace(result, stop="condition")
-    result = _stripped(result)
+    result = _stripped(_asked_after(result))
     if result.stop:
         return result
     denial = next((n for n in (5, 4) if _spelled(result.tokens[:n]) in _UNTRUE), 0)
@@ -162,6 +162,24 @@ def opened(text: str, end: str, tokens: Sequence[Token], cast: Cast) -> Opened:
         return replace(result, stop="question")
     result = _after_heading(_reported(result, cast))
     return replace(result, stop="hedge") if _quotes_speech(result) else result
+
+
+def _asked_after(result: Opened) -> Opened:
+    """`The garage code is 4821, please keep it`: what comes before, which somebody asks to have kept."""
+    lows = [token.low for token in result.tokens]
+    while lows and (result.tokens[len(lows) - 1].kind == "mark" or lows[-1] in ("please", "thanks")):
+        lows.pop()
+    if len(lows) < 5 or lows[-2] not in _KEEPING or lows[-1] not in ("it", "that", "this"):
+        return result
+    end = len(lows) - 2
+    while end and (lows[end - 1] in ("please", "and", "so", "do", "just") or result.tokens[end - 1].kind == "mark"):
+        end -= 1
+    if end == len(lows) - 2:  # nothing sets the wish apart from what is said
+        return result
+    return replace(result, tokens=result.tokens[:end], marks=result.marks | {"asked_to_keep"})
+
+
+_KEEPING = words("keep remember save store note memorise memorize")
 
 
 def _spelled(tokens: Sequence[Token]) -> tuple[str, ...]:

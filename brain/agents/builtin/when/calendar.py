@@ -35,10 +35,10 @@ class When:
 
     @property
     def since(self) -> str:
-        """When something that began in the span has surely begun or, within one month, that month."""
+        """When something began in the span, no finer than what was said."""
         if not self.approximate:
             return self.start
-        return self.start[:7] if self.start[:7] == self.last[:7] else self.last
+        return next((self.start[:size] for size in (7, 4) if self.start[:size] == self.last[:size]), self.last)
 
     @property
     def on(self) -> str:

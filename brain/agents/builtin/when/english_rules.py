@@ -79,7 +79,7 @@ def _slashed(match: Any, at: datetime) -> Reading:  # noqa: ARG001 - every rule 
     if match.group()[len(match.group(1))] == ".":
         return fixed(on_day(day_first))
     if day_first and month_first and day_first != month_first:
-        return fixed(When(f"{year:04d}"))
+        return fixed(When(f"{year:04d}", approximate=True))
     return fixed(on_day(day_first or month_first))
 
 

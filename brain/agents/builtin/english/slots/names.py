@@ -175,6 +175,8 @@ def role(scene: Scene, tokens: Sequence[Token], at: int) -> Found:  # noqa: ARG0
             field, index = _of_field(tokens, index) or ("", index)
             ends.append((" ".join([*words, "of", field]), index))
             break
+        if token.low == "owner" and len(words) > 1 and tokens[index - 2].low in _OWNED_AT_WORK:
+            ends.append((" ".join(words), index))
         if token.low in ROLE_HEADS and not (token.low in _NEEDS_KIND and len(words) == 1):
             ends.append((" ".join(words), index))
     for title, end in reversed(ends):
@@ -187,6 +189,9 @@ _JUDGING = words(
     """
 )
 
+
+_OWNED_AT_WORK = words("product process business service data shop restaurant")
+"""Of what an owner has a job; of a dog or a house it is none."""
 
 _NEEDS_KIND = words("lead driver reader operator tester officer model cook")
 

@@ -1,0 +1,121 @@
+"""What one person says over several days, a post a day: changes take the old value's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from brain.agents.builtin import OfflineModel
+from brain.agents.jobs import RecallJob
+from brain.agents.recall import recall
+from tests.agents.space import TestSpace, open_space, said
+
+MODEL = OfflineModel()
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[TestSpace]:
+    with open_space(tmp_path) as opened:
+        yield opened
+
+
+def told(space: TestSpace, *texts: str) -> None:
+    """One post a day by Tom Baker."""
+    for day, text in enumerate(texts):
+        at = f"2026-03-{5 + day:02d}T10:00:00.000Z"
+        assert space.form(MODEL, said(text, "Tom Baker", at=at)).failed_reason is None
+
+
+def answer(space: TestSpace, question: str) -> str:
+    return anyio.run(recall, space.place(MODEL), RecallJob(question)).run.content
+
+
+@pytest.mark.requirement("BR-FORM-018", "BR-AGENT-010")
+@pytest.mark.parametrize(
+    ("says", "question", "holds", "gone"),
+    [
+        (("I work for Acme.", "I now work for Globex in London."), "Where does Tom work?", "Globex", "for Acme"),
+        (("I work at Acme.", "Now I'm at Initech."), "Where does Tom work?", "Initech", "for Acme"),
+        (("My email is a@b.com.", "My email has changed to l@b.com."), "What is Tom's email?", "l@b.com", "a@b.com"),
+        (
+            ("My phone number is 555-1111.", "I changed my phone number to 555-9999."),
+            "What is Tom's phone number?",
+            "555-9999",
+            "555-1111",
+        ),
+        (
+            ("My phone number is 555-1111.", "My new phone number is 555-0000."),
+            "What is Tom's phone number?",
+            "555-0000",
+            "555-1111",
+        ),
+        (
+            ("The deadline for Heron is 30 April 2026.", "The Heron deadline has moved to 15 May 2026."),
+            "When is the Heron deadline?",
+            "2026-05-15",
+            "is due on 2026-04-30",
+        ),
+        (
+            ("I'm a designer.", "I'm not a designer anymore, I'm a product owner."),
+            "What is Tom's role?",
+            "product owner",
+            "is a designer",
+        ),
+        (("I like coffee.", "I hate coffee now."), "Does Tom like coffee?", "No", "Yes"),
+        (("I live in Porto. Actually no, Lisbon.",), "Where does Tom live?", "Lisbon", "Porto"),
+        (
+            ("I live in Lisbon.", "I moved to Porto.", "I have never lived in Lisbon."),
+            "Has Tom ever lived in Lisbon?",
+            "No",
+            "Yes",
+        ),
+        (("I have a dog called Rex.", "Forget what I said about the dog."), "Does Tom have a dog?", "took back", "Yes"),
+        (
+            ("I'm allergic to nuts.", "Please forget that I'm allergic to nuts"),
+            "What is Tom allergic to?",
+            "took back",
+            "is allergic",
+        ),
+        (("The garage code is 4821, please keep it.",), "What is the garage code?", "4821", "nothing on record"),
+    ],
+)
+def test_the_last_word_is_what_holds(
+    space: TestSpace, says: tuple[str, ...], question: str, holds: str, gone: str
+) -> None:
+    told(space, *says)
+    found = answer(space, question)
+    assert holds in found
+    assert gone not in found
+
+
+@pytest.mark.requirement("BR-FORM-018")
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I'm the product manager of Project Heron.", {"has_role": "product manager", "works_on": "Heron"}),
+        ("I'm a dog owner.", {}),
+        ("I like that cat and keep it.", {}),
+    ],
+)
+def test_a_role_is_for_what_it_is_a_role_of(space: TestSpace, text: str, claims: dict[str, str]) -> None:
+    told(space, text)
+    rows = space.rows("FIND(?p.predicate_ref, ?o.name) WHERE { ?p (?s, ?r, ?o) ?a ASSERTION {proposition: ?p} }")
+    assert {predicate.rpartition("/")[2]: name for predicate, name in rows} == claims
+
+
+def test_an_arrangement_moves_to_the_later_day(space: TestSpace) -> None:
+    told(space, "The launch moved from Friday to Monday.")
+    assert space.rows('FIND(?e.attributes.summary) WHERE { ?e {type: "Event"} }') == ["the launch moved to 2026-03-09"]
+
+
+def test_a_day_that_can_be_two_is_no_due_day(space: TestSpace) -> None:
+    told(space, "I will send the report on 05/06/2026.")
+    assert "2026" not in answer(space, "What promises are open?").replace("2026-03-05", "")
+
+
+def test_a_week_across_two_months_begins_no_claim_on_a_day(space: TestSpace) -> None:
+    told(space, "Hi.", "Good morning.", "Thanks.", "I moved to Dallas last week.")
+    assert "2026-03-01" not in answer(space, "Where does Tom live?")
