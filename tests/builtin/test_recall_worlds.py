@@ -17,7 +17,7 @@ from tests.agents.space import TestSpace, open_space, said
 from tests.builtin.cases import cases
 
 MODEL = OfflineModel()
-WORLDS: list[dict[str, Any]] = cases("worlds")
+WORLDS: list[dict[str, Any]] = [*cases("worlds"), *cases("sides")]
 QUESTIONS = [(world["name"], case) for world in WORLDS for case in world["ask"]]
 
 

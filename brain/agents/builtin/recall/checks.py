@@ -10,7 +10,7 @@ from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import Held, named_value, standing_at
 from brain.agents.builtin.recall.relations import telling_of
 from brain.agents.builtin.recall.statements import first_told, future_reply, told_reply
-from brain.agents.builtin.recall.told import Told, stem, uncited, words_of
+from brain.agents.builtin.recall.told import Told, stem, words_of
 from brain.agents.turns import KnownClaim
 
 _RANKS = {"accepted": 0, "disputed": 1, "denied": 2, "was": 3, "hearsay": 4, "planned": 5}
@@ -76,7 +76,7 @@ def checked_reply(a: Answering, part: Held, claim: KnownClaim) -> Reply:
         case "disputed":
             return a.reply(a.tell.disputed([claim, *_other_sides(part, claim, a)], telling), 0.6)
         case "hearsay":
-            return a.reply([a.tell.hearsay(claim, telling), *map(uncited, _instead(a, part))], 0.7)
+            return a.reply([a.tell.hearsay(claim, telling), *_instead(a, part)], 0.7)
         case _:
             return a.reply(a.tell.part(part)[0], 0.4)
 

@@ -182,6 +182,11 @@ def _of_kinds(claims: list[KnownClaim], ask: Ask, all_claims: Iterable[KnownClai
     ]
 
 
+def _is_hearsay(claim: KnownClaim) -> bool:
+    """Whether somebody else says it of a person: what people say of themselves is told first."""
+    return claim.subject.type == "Person" and claim.by is not None and claim.by.id != claim.subject.id
+
+
 def _sorted(claims: Sequence[KnownClaim], subject: Ref, relation: Relation, ask: Ask) -> Held:
     by: dict[str, list[KnownClaim]] = {}
     for claim in claims:
@@ -196,7 +201,7 @@ def _sorted(claims: Sequence[KnownClaim], subject: Ref, relation: Relation, ask:
     return Held(
         subject,
         relation,
-        tuple(by.get("accepted", ())),
+        tuple(sorted(by.get("accepted", ()), key=_is_hearsay)),
         tuple(by.get("disputed", ())),
         tuple(by.get("planned", ())),
         tuple(by.get("hearsay", ())),

@@ -6,9 +6,9 @@ from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import named_value
 from brain.agents.builtin.recall.lookup import Voice, VoiceKind
-from brain.agents.builtin.recall.told import Told, cited, negated
-from brain.agents.builtin.recall.wording import told
-from brain.agents.turns import KnownClaim, RecallTurn
+from brain.agents.builtin.recall.told import Told, cited, is_contradicted, negated
+from brain.agents.builtin.recall.wording import told, value_text
+from brain.agents.turns import KnownClaim, RecallTurn, Ref
 
 _MOST = 4
 _MOST_SAYINGS = 8
@@ -80,22 +80,31 @@ def sayings_reply(a: Answering) -> Reply:
     said = [
         claim
         for claim in unique.values()
-        if claim.by is not None
-        and claim.by.id == speaker.id
+        if _is_speaker(speaker, claim)
         and claim.standing != "withdrawn"
         and (not about or {claim.subject.id or claim.subject.name, claim.object.id or claim.object.name} & about)
         and (about or not wanted or claim.predicate in wanted)
     ]
     said.sort(key=lambda claim: claim.said_at or "", reverse=True)
-    sentences = [sentence for claim in said[:_MOST_SAYINGS] for sentence in _as_said(a, claim)]
+    sentences = [sentence for claim in said[:_MOST_SAYINGS] for sentence in _as_said(a, claim, speaker)]
     if not sentences:
         return a.nothing(a.words.no_record_about.format(name=speaker.name))
     more = [Told(a.words.not_shown)] if len(said) > _MOST_SAYINGS else []
     return a.reply([*sentences, *more], 0.2)
 
 
-def _as_said(a: Answering, claim: KnownClaim) -> list[Told]:
+def _is_speaker(speaker: Ref, claim: KnownClaim) -> bool:
+    """Whether a claim is told in somebody's word, for it or against it."""
+    return speaker.id is not None and speaker.id in {ref.id for ref in (claim.by, *claim.against) if ref}
+
+
+def _as_said(a: Answering, claim: KnownClaim, speaker: Ref) -> list[Told]:
     telling = a.tell.telling(relation_of(claim.predicate))
+    if speaker.id in {ref.id for ref in claim.against} and not (claim.by and claim.by.id == speaker.id):
+        what = negated(telling.now, a.ask.language).format(s=claim.subject.name, o=value_text(claim, a.ask.language))
+        return [Told(a.words.denied_word.format(who=speaker.name, what=what), claim.rests_on or cited(claim))]
+    if claim.standing == "denied" and is_contradicted(claim):
+        return [a.tell.differing(claim, telling)]
     if claim.standing == "denied":
         shape = negated(telling.now, a.ask.language)
         return [Told(told_with(shape, a, claim), cited(claim))]

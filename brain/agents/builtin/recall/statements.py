@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.evidence import Held, named_value
 from brain.agents.builtin.recall.happenings import promise_told
-from brain.agents.builtin.recall.told import Told, uncited
+from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.text import language_of
 from brain.agents.turns import KnownClaim
 
@@ -79,7 +79,7 @@ def _past(a: Answering, held: Sequence[Held]) -> Reply | None:
         sentences = a.tell.past(former)
         if current is not None and not a.ask.wants_former:
             now = a.tell.now(current, a.tell.telling(current.relation))
-            sentences += [uncited(sentence).within(a.words.now) for sentence in now[:2]]
+            sentences += [sentence.within(a.words.now) for sentence in now[:2]]
         return a.reply(sentences, 0.2)
     said_before = [part for part in held if part.hearsay and part is current]
     if a.ask.wants_former and said_before:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from brain.agents.builtin.recall.evidence import Held
 from brain.agents.builtin.recall.relations import Relation, Telling
-from brain.agents.builtin.recall.told import Told, cited, negated, uncited
+from brain.agents.builtin.recall.told import Told, cited, is_contradicted, negated
 from brain.agents.builtin.recall.wording import WORDING, Wording, listed, source, told, value_text
 from brain.agents.builtin.text import Language
 from brain.agents.turns import KnownClaim, Vocabulary
@@ -51,9 +51,9 @@ class Teller:
         return [self.denied(claim, telling) for claim in part.denied[:3]], 0.3
 
     def earlier(self, part: Held, telling: Telling) -> list[Told]:
-        """The value before the one that holds: an aside, so it is told without being cited."""
+        """The value before the one that holds."""
         if part.relation.predicate not in UNCHANGING:
-            return [uncited(self.one(part.was[0], telling, past=True)).within(self.words.before)]
+            return [self.one(part.was[0], telling, past=True).within(self.words.before)]
         said = [claim for claim in part.was if not _is_part(claim.object.name, part.accepted[0].object.name)]
         return [self._also_said(claim, part.accepted[0], telling) for claim in said[:1]]
 
@@ -65,9 +65,10 @@ class Teller:
         return Told(text, cited(claim) if adds and is_open else ()).within(self.words.earlier_said)
 
     def differing(self, claim: KnownClaim, telling: Telling) -> Told:
-        """Another's word that did not prevail, as an aside."""
+        """Another's word that did not prevail."""
         who, date = claim.by.name if claim.by else "?", (claim.said_at or "")[:10]
-        return Told(self.words.differs.format(who=who, date=date, what=told(claim, telling, self.language)))
+        what = told(claim, telling, self.language, past=claim.until is not None)
+        return Told(self.words.differs.format(who=who, date=date, what=what), (claim.assertion_id,))
 
     def ended(self, part: Held, telling: Telling) -> list[Told]:
         """What is over; that nothing followed is said only where one value usually follows another."""
@@ -140,9 +141,12 @@ class Teller:
         return what.within(self.words.hearsay, who=claim.by.name, date=(claim.said_at or "")[:10])
 
     def denied(self, claim: KnownClaim, telling: Telling) -> Told:
-        """What is not so: by the word of whom it is about, or of others."""
+        """What is not so: by the word of whom it is about, or of others; and who says otherwise."""
         turned = Telling(negated(telling.now, self.language), telling.was, telling.topic)
         what = Told(told(claim, turned, self.language), cited(claim))
+        if is_contradicted(claim):
+            what = what.within(self.words.denied_word, who=listed([ref.name for ref in claim.against], self.words))
+            return Told(what.text + self.words.semicolon + self.differing(claim, telling).text, what.ids)
         if claim.by is None or claim.by.id == claim.subject.id:
             return Told(what.text + source(claim, self.words), what.ids)
         return what.within(self.words.denied, who=claim.by.name, date=(claim.said_at or "")[:10])

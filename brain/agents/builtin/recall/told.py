@@ -25,14 +25,14 @@ class Told:
         return Told(shape.format(what=self.text, **parts), self.ids)
 
 
-def uncited(told: Told) -> Told:
-    """The sentence as an aside: the answer would stand without it, so it cites nothing for it."""
-    return Told(told.text)
-
-
 def cited(claim: KnownClaim) -> tuple[ElementId, ...]:
     """What a claim rests on as it is told: its Assertion and, where it does not plainly hold, its end or denial."""
     return (claim.assertion_id,) if claim.standing == "accepted" else (claim.assertion_id, *claim.rests_on)
+
+
+def is_contradicted(claim: KnownClaim) -> bool:
+    """Whether a denied claim is held by one person and denied by others: its speaker then denies nothing."""
+    return claim.by is not None and bool(claim.against) and claim.by.id not in {ref.id for ref in claim.against}
 
 
 def ids_of(parts: Iterable[Told]) -> tuple[ElementId, ...]:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from brain.agents.builtin.lexicon import ordered
 from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
 from brain.agents.builtin.recall.relations import Telling
-from brain.agents.builtin.text import Language
+from brain.agents.builtin.text import Language, pattern
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent
 
 _MONTHS = ordered("January February March April May June July August September October November December")
 _LANGUAGE_NAMES = {tag: name.capitalize() for name, tag in reversed(LANGUAGES.items())}
 _LANGUAGE_NAMES_ZH = {tag: name for name, tag in reversed(CHINESE_LANGUAGES.items())}
 
+_CLOCK = pattern(r"\d{2}:\d{2}$")
 _DIET_NAMES_ZH = {"vegetarian": "素食 (vegetarian)", "vegan": "纯素食 (vegan)"}
 
 
@@ -44,6 +45,7 @@ class Wording:
     hearsay_unnamed: str
     planned: str
     denied: str
+    denied_word: str
     ended: str
     taken_back: str
     no_record: str
@@ -114,6 +116,7 @@ WORDING: dict[Language, Wording] = {
         hearsay_unnamed="Not confirmed, only hearsay: {what}",
         planned="Planned from {when}: {what}",
         denied="According to {who} ({date}), {what}",
+        denied_word="According to {who}, {what}",
         ended="{what}; nothing later is on record",
         taken_back="{who} took back what was said about {topic}, and nothing has taken its place",
         no_record="I have no record of {topic}",
@@ -182,6 +185,7 @@ WORDING: dict[Language, Wording] = {
         hearsay_unnamed="未经证实，只是传闻：{what}",
         planned="计划从{when}起：{what}",
         denied="据{who}（{date}）说，{what}",
+        denied_word="据{who}说，{what}",
         ended="{what}；之后没有记录",
         taken_back="{who}收回了关于{topic}的说法，之后没有别的说法",
         no_record="没有关于{topic}的记录",
@@ -239,7 +243,7 @@ def listed(parts: Sequence[str], words: Wording, *, last: str | None = None) -> 
 
 
 def value_text(claim: KnownClaim, language: Language) -> str:
-    """A claim's value as people say it; the stored value always stands in it."""
+    """A claim's value as people say it."""
     name = claim.object.name
     if claim.predicate == "speaks":
         spoken = (_LANGUAGE_NAMES_ZH if language == "zh" else _LANGUAGE_NAMES).get(name)
@@ -250,7 +254,7 @@ def value_text(claim: KnownClaim, language: Language) -> str:
         month, day = int(name[2:4]), int(name[5:])
         if not 1 <= month <= 12:
             return name
-        return f"{month}月{day}日（{name}）" if language == "zh" else f"{_MONTHS[month - 1]} {day} ({name})"
+        return f"{month}月{day}日" if language == "zh" else f"{day} {_MONTHS[month - 1]}"
     if claim.predicate == "has_role" and language == "en" and name[:1].islower():
         article = "" if name.startswith(("head of", "vp of", "chief")) else "an " if name[0] in "aeiou" else "a "
         return article + name
@@ -278,7 +282,12 @@ def source(claim: KnownClaim, words: Wording, *, bounds: bool = True) -> str:
 
 
 def _plain(when: str) -> str:
-    return when.removeprefix("by ").removeprefix("from ")
+    return zoned(when.removeprefix("by ").removeprefix("from "))
+
+
+def zoned(when: str) -> str:
+    """A time as it is held, which is in UTC, with its zone where it has a time of day."""
+    return f"{when} UTC" if _CLOCK.search(when) else when
 
 
 def event_text(event: KnownEvent, words: Wording) -> str:
@@ -293,7 +302,7 @@ def event_date(event: KnownEvent) -> str:
         return ""
     first, last = event.on, event.until or event.on
     if first[:10] == last[:10]:
-        return first[:10] if first[11:16] in ("00:00", "") else first[:16].replace("T", " ")
+        return first[:10] if first[11:16] in ("00:00", "") else zoned(first[:16].replace("T", " "))
     if first[8:10] == "01" and first[:7] == last[:7]:
         return first[:7]
     if first[5:10] == "01-01" and first[:4] == last[:4]:
@@ -316,4 +325,4 @@ def commitment_text(known: KnownCommitment, words: Wording) -> str:
 
 def _due(due: str) -> str:
     """A due date; the last instant of a day is that day."""
-    return due[:10] if due[11:19] in ("23:59:59", "00:00:00") else due[:16].replace("T", " ")
+    return due[:10] if due[11:19] in ("23:59:59", "00:00:00") else zoned(due[:16].replace("T", " "))
