@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brain.kip.grading import sampled
 from brain.names import fold
 from brain.store.base import ElementId
 from brain.times import timestamp
@@ -108,3 +110,13 @@ def unreviewed_drafts(work: Work) -> int:
                     ref=row["ref"],
                 )
     return added
+
+
+def outcomes(work: Work) -> dict[str, dict[str, int]]:
+    """What attempts came to, counted once each, and why the other recorded outcomes do not count."""
+    with work.space.snapshot() as snapshot:
+        found = sampled(snapshot)
+    return {
+        "samples": dict(sorted(Counter(sample.status for sample in found.samples).items())),
+        "left_out": dict(sorted(Counter(reason.value for reason in found.left_out.values()).items())),
+    }

@@ -73,6 +73,7 @@ def settle(space: OpenSpace, scope: str, parameters: Mapping[str, Any], lease: L
         assessment["identity_candidates"] = part("identity", lambda: findings.doubles(work))
     if scope == "full":
         assessment["drafts_without_review"] = part("drafts", lambda: findings.unreviewed_drafts(work))
+        assessment["outcomes"] = part("outcomes", lambda: findings.outcomes(work))
         assessment["predicate_census"] = part("census", lambda: findings.census(work))
         assessment["archive_candidates"] = part(
             "archive_candidates", lambda: findings.archive_candidates(work, parameters)

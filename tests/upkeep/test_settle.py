@@ -174,3 +174,16 @@ def test_a_lost_lease_stops_settlement(space: TestSpace) -> None:
     with pytest.raises(LeaseLost):
         settle(space, "full", {}, stale)
     assert space.head() == before
+
+
+@pytest.mark.requirement("KI-EVID-015", "KI-EVID-016")
+def test_a_full_cycle_says_which_recorded_outcomes_count(space: TestSpace) -> None:
+    made = space.write(
+        'CREATE EVIDENCE ?e { SET FIELDS {evidence_class: "outcome", payload: "green"} SET FACET "OutcomeRecord" '
+        '{task_family: "deploy/x", attempt_ref: null, metric: "passed", window: "1h", terminal: true, '
+        'observation_key: "k", observer_config_digest: :d, outcome_status: "success"} }',
+        d="sha256:" + "0" * 64,
+    )
+    assert made["handles"]
+    assert space.settle("full")["outcomes"] == {"samples": {}, "left_out": {"unattributed": 1}}
+    assert "outcomes" not in space.settle("quick")

@@ -23,11 +23,11 @@ CLAIM = """CREATE ASSERTION ?a {
 
 
 @pytest.fixture
-def people(space: Space) -> dict[str, str]:
-    return space.handles(PEOPLE)
+def people(space: Space) -> dict[str, Any]:
+    return dict(space.handles(PEOPLE))
 
 
-def claimed(space: Space, people: dict[str, str], contexts: list[str], named: list[str]) -> dict[str, Any]:
+def claimed(space: Space, people: dict[str, Any], contexts: list[str], named: list[str]) -> dict[str, Any]:
     """Parameters of a claim made in some contexts, whose scope names some."""
     return {
         "knows": people["knows"],
@@ -39,7 +39,7 @@ def claimed(space: Space, people: dict[str, str], contexts: list[str], named: li
 
 
 @requirement("KI-PROFILE-021")
-def test_two_scopes_are_two_claims_about_one_tuple(space: Space, people: dict[str, str]) -> None:
+def test_two_scopes_are_two_claims_about_one_tuple(space: Space, people: dict[str, Any]) -> None:
     made = [space.handles(CLAIM, **claimed(space, people, [name], [name]))["a"] for name in ("home", "work")]
     about = {space.element(claim)["proposition"]["id"] for claim in made}
     assert about == {people["knows"]}
@@ -57,20 +57,20 @@ def test_two_scopes_are_two_claims_about_one_tuple(space: Space, people: dict[st
     ("contexts", "named"), [(["home"], ["work"]), (["home"], []), ([], ["home"]), (["home", "work"], ["home"])]
 )
 def test_a_scope_names_the_contexts_of_its_claim(
-    space: Space, people: dict[str, str], contexts: list[str], named: list[str]
+    space: Space, people: dict[str, Any], contexts: list[str], named: list[str]
 ) -> None:
     assert space.refused(CLAIM, **claimed(space, people, contexts, named)) == "ConstraintViolation"
     space.write(CLAIM, **claimed(space, people, contexts, contexts[::-1]))
 
 
 @requirement("KI-PROFILE-021")
-def test_a_merge_does_not_make_a_scope_disagree(space: Space, people: dict[str, str]) -> None:
+def test_a_merge_does_not_make_a_scope_disagree(space: Space, people: dict[str, Any]) -> None:
     space.write("MERGE CONCEPT :a INTO :b", a=people["home"], b=people["work"])
     space.write(CLAIM, **claimed(space, people, ["home"], ["work"]))
 
 
 @requirement("KI-PROFILE-021")
-def test_records_and_things_carry_a_scope_and_a_tuple_does_not(space: Space, people: dict[str, str]) -> None:
+def test_records_and_things_carry_a_scope_and_a_tuple_does_not(space: Space, people: dict[str, Any]) -> None:
     facet = 'SET FACET "MemoryScope" {task_ref: null, context_refs: :named}'
     for text in (
         f'CREATE EVIDENCE ?x {{SET FIELDS {{evidence_class: "message", payload: "p"}} {facet}}}',
@@ -83,7 +83,7 @@ def test_records_and_things_carry_a_scope_and_a_tuple_does_not(space: Space, peo
 
 
 @requirement("KI-PROFILE-021")
-def test_a_derivation_is_scoped_as_the_belief_it_came_from(space: Space, people: dict[str, str]) -> None:
+def test_a_derivation_is_scoped_as_the_belief_it_came_from(space: Space, people: dict[str, Any]) -> None:
     (basis,) = space.write('FIND(?s.basis) WHERE { ?s BELIEF SLOT (:ann, "knows") }', ann=people["ann"])
     text = """CREATE ACTIVITY ?x {
       SET FIELDS {activity_class: "inference", status: "completed"}
@@ -114,16 +114,17 @@ SKILL = """MUTATE {
 SELECT = 'UPDATE :skill SET STRUCTURAL { ("current_revision", :second) }'
 
 
-def skill(space: Space) -> dict[str, str]:
+def skill(space: Space) -> dict[str, Any]:
     """A Skill that was revoked after a trial and a verdict, and a second revision of it."""
-    digests = {name: digest({"task_family": "f/x", "procedure": name}) for name in ("p", "q")}
+    digests: dict[str, Any] = {name: digest({"task_family": "f/x", "procedure": name}) for name in ("p", "q")}
     made = space.handles(SKILL, **digests)
+    named: dict[str, Any] = {name: made[name] for name in ("skill", "trial", "verdict")}
     space.write(
         'UPDATE :skill SET ATTRIBUTES {status: "revoked"} '
         'SET STRUCTURAL { ("current_trial", :trial) ("current_evaluation", :verdict) }',
-        **{name: made[name] for name in ("skill", "trial", "verdict")},
+        **named,
     )
-    return made
+    return dict(made)
 
 
 def structural(space: Space, element: str) -> dict[str, list[str]]:
@@ -149,7 +150,7 @@ def test_another_revision_starts_over_in_the_commit_that_selects_it(space: Space
 @requirement("KI-PROFILE-042")
 def test_a_revision_is_selected_only_under_a_guard(space: Space) -> None:
     made = skill(space)
-    named = {"skill": made["skill"], "second": made["second"]}
+    named: dict[str, Any] = {"skill": made["skill"], "second": made["second"]}
     assert space.refused(SELECT, **named) == "VersionConflict"
     assert space.refused(f"{SELECT} EXPECT VERSION 1", **named) == "VersionConflict"
 
@@ -198,10 +199,10 @@ def test_a_working_state_says_how_far_it_looked(space: Space) -> None:
 
 
 @requirement("KI-PROFILE-038")
-def test_a_working_state_is_nobodys_evidence(space: Space, people: dict[str, str]) -> None:
+def test_a_working_state_is_nobodys_evidence(space: Space, people: dict[str, Any]) -> None:
     made = space.handles(STATE, key=KEY)["w"]
     claim = 'ASSERT (:ann, "knows", :ben) {by: :ann, mode: "inferred", evidence: :state}'
-    named = {"ann": people["ann"], "ben": people["ben"], "state": made}
+    named: dict[str, Any] = {"ann": people["ann"], "ben": people["ben"], "state": made}
     assert space.refused(claim, **named) == "StructuralReferenceInvalid"
     long = """CREATE ASSERTION ?a {
       SET FIELDS {proposition: :knows, asserted_by: :ann, stance: "support", mode: "inferred"}
