@@ -13,6 +13,7 @@ from brain.agents.builtin.recall.evidence import with_ended
 from brain.agents.builtin.recall.happenings import events_reply, promised_reply
 from brain.agents.builtin.recall.lookup import Looked
 from brain.agents.builtin.recall.naming import with_given_names
+from brain.agents.builtin.recall.opposites import with_opposites
 from brain.agents.builtin.recall.people import profile_reply, reverse_reply
 from brain.agents.builtin.recall.promises import promises_reply
 from brain.agents.builtin.recall.sources import sayings_reply, sources_reply
@@ -53,7 +54,7 @@ def reply_to(ask: Ask, turn: RecallTurn, looked: Looked | None = None) -> Reply:
 
     looked  what was read beyond the dossier
     """
-    told_turn, read = with_ended(with_given_names(turn)), looked or Looked()
+    told_turn, read = with_opposites(with_ended(with_given_names(turn))), looked or Looked()
     if not ask.others:
         return _one(ask, told_turn, read)
     return _for_each((ask, *ask.others), told_turn, read)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import Held, named_value, standing_at
+from brain.agents.builtin.recall.opposites import OPPOSITES
 from brain.agents.builtin.recall.relations import telling_of
 from brain.agents.builtin.recall.statements import first_told, future_reply, told_reply
-from brain.agents.builtin.recall.told import Told, stem, words_of
+from brain.agents.builtin.recall.told import Told, is_contradicted, stem, words_of
 from brain.agents.turns import KnownClaim
 
 _RANKS = {"accepted": 0, "disputed": 1, "denied": 2, "was": 3, "hearsay": 4, "planned": 5}
@@ -32,8 +33,13 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
     if ask.wants_future and not any(claim.standing == "planned" for _, claim in named):
         return future_reply(a, held)
     opposite = _opposite(a)
-    if opposite is not None and not any(standing_at(claim, ask) == "accepted" for _, claim in named):
-        return a.reply([a.tell.one(opposite, telling_of(opposite.predicate, ask.language)).within(a.words.no)], 0.1)
+    stands = {standing_at(claim, ask): (part, claim) for part, claim in named}
+    if opposite is not None and not stands.keys() & {"accepted", "disputed"} and not (ask.wants_past and "was" in stands):
+        told = [a.tell.one(opposite, telling_of(opposite.predicate, ask.language)).within(a.words.no)]
+        if "denied" in stands:
+            part, claim = stands["denied"]
+            told += [a.tell.differing(claim, a.tell.telling(part.relation))] if is_contradicted(claim) else []
+        return a.reply(told, 0.1)
     if named:
         part, claim = min(named, key=lambda found: _RANKS.get(standing_at(found[1], ask) or "", 9))
         return checked_reply(a, part, claim)
@@ -97,8 +103,7 @@ def _instead(a: Answering, part: Held) -> list[Told]:
 
 def _opposite(a: Answering) -> KnownClaim | None:
     """A dislike of what the question asks a liking of, and the other way round."""
-    turned = {"likes": "dislikes", "prefers": "dislikes", "dislikes": "likes"}
-    wanted = {turned.get(relation.predicate) for relation in a.ask.relations}
+    wanted = {name for relation in a.ask.relations for name in OPPOSITES.get(relation.predicate, ())}
     ids = {ref.id for ref in a.ask.subjects}
     for entry in a.turn.dossier:
         for claim in entry.claims:
