@@ -22,11 +22,11 @@ def space(tmp_path: Path) -> Iterator[TestSpace]:
         yield opened
 
 
-def told(space: TestSpace, *texts: str) -> None:
-    """One post a day by Tom Baker."""
+def told(space: TestSpace, *texts: str, by: str = "Tom Baker") -> None:
+    """One post a day by one person."""
     for day, text in enumerate(texts):
         at = f"2026-03-{5 + day:02d}T10:00:00.000Z"
-        assert space.form(MODEL, said(text, "Tom Baker", at=at)).failed_reason is None
+        assert space.form(MODEL, said(text, by, at=at)).failed_reason is None
 
 
 def answer(space: TestSpace, question: str) -> str:
@@ -119,3 +119,47 @@ def test_a_day_that_can_be_two_is_no_due_day(space: TestSpace) -> None:
 def test_a_week_across_two_months_begins_no_claim_on_a_day(space: TestSpace) -> None:
     told(space, "Hi.", "Good morning.", "Thanks.", "I moved to Dallas last week.")
     assert "2026-03-01" not in answer(space, "Where does Tom live?")
+
+
+@pytest.mark.requirement("BR-FORM-018", "BR-AGENT-010")
+@pytest.mark.parametrize(
+    ("says", "question", "holds", "gone"),
+    [
+        (("我的邮箱是a@b.com。", "我的邮箱改成l@b.com了。"), "李明的邮箱是什么？", "l@b.com", "a@b.com"),
+        (
+            ("我的电话是13800000000。", "我的电话换成13900000000了。"),
+            "李明的电话是多少？",
+            "13900000000",
+            "13800000000",
+        ),
+        (("我对花生过敏。", "更正：我不是对花生过敏，是对虾过敏。"), "李明对什么过敏？", "虾", "花生"),
+        (("我在腾讯工作。", "我现在在阿里工作了。"), "李明在哪里工作？", "阿里", "腾讯"),
+        (
+            ("项目星河的截止日期是2026年4月30日。", "项目星河的截止日期改到2026年5月15日了。"),
+            "星河的截止日期是什么时候？",
+            "2026-05-15",
+            "没有",
+        ),
+        (("我有一个儿子叫李明轩。",), "李明的儿子叫什么？", "李明轩", "没有"),
+    ],
+)
+def test_the_last_word_holds_in_chinese(
+    space: TestSpace, says: tuple[str, ...], question: str, holds: str, gone: str
+) -> None:
+    told(space, *says, by="李明")
+    found = answer(space, question)
+    assert holds in found
+    assert gone not in found
+
+
+@pytest.mark.requirement("BR-FORM-018")
+@pytest.mark.parametrize("text", ["我住在恐惧中。", "取消周五的会议。"])
+def test_what_is_no_place_and_no_arrangement_is_not_kept_as_one(space: TestSpace, text: str) -> None:
+    head = space.head()
+    told(space, text, by="李明")
+    assert space.head() == head
+
+
+def test_a_promise_to_ones_mother_is_ones_own(space: TestSpace) -> None:
+    told(space, "我答应妈妈周日给她打电话。", by="李明")
+    assert space.rows('FIND(?c.attributes.summary) WHERE { ?c {type: "Commitment"} }') == ["给妈妈打电话"]

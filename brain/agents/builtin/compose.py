@@ -72,7 +72,7 @@ class _Composer:
             if earlier is not None:
                 self.facts[earlier] = (fitted, self.facts[earlier][1])
                 return
-        if change == "withdrawn" and "never" in fitted.marks:
+        if change == "withdrawn" and fitted.stance == "denied":
             self.facts = [(other, kind) for other, kind in self.facts if not _same(other, fitted)]
             if self._mine(fitted, (*_ALIVE, "was")):
                 self.facts.append((fitted, "withdrawn"))
@@ -138,7 +138,7 @@ class _Composer:
         if "never" in fact.marks and self._mine(fact, ("was",)):
             return "withdrawn"
         if mine or self._said_here(fact, same=True) is not None:
-            return "withdrawn" if "never" in fact.marks else "ended"
+            return "withdrawn" if fact.marks & {"never", "correction"} else "ended"
         return "denied"
 
     def _may_correct(self, fact: Fact) -> bool:

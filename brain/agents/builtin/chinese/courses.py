@@ -30,6 +30,8 @@ _INSIDE = pattern(
 _PLAN = pattern(r"^(?:将会|将要|将|会|要|打算|计划|准备|得|必须|需要|答应|保证)")
 _VOWS = ("答应", "保证")
 _TAIL = pattern(r"(?:了|啦|哦|啊|呀|呢|嘛|喔|的哦|~|～)+$")
+_FELT = pattern(r"^(?P<verb>喜欢|喜爱|讨厌|厌恶|爱)过")
+"""A taste there never was, when it is denied: `没有讨厌过数学`."""
 _TIMELESS = frozenset(("likes", "dislikes", "prefers"))
 
 
@@ -70,7 +72,9 @@ def mood_of(rest: str) -> Mood:
         ended, text = True, text[match.end() :]
     elif (match := _NOT.match(text)) and len(text) > match.end():
         negated, text = True, text[match.end() :]
-        never = match.group().startswith("从") or text.endswith("过")
+        text = text[1:] if text.startswith("是对") else text
+        never = match.group().startswith("从") or text.endswith("过") or _FELT.match(text) is not None
+        text = _FELT.sub(r"\g<verb>", text)
         if done and not never:
             ended, negated = True, False
     elif match := _INSIDE.match(text):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.chinese.courses import mood_of
 from brain.agents.builtin.chinese.slots import ends_in_verb, is_chinese_name
 from brain.agents.builtin.facts import Owed, Statement, Thing, Took
+from brain.agents.builtin.lexicon.people import CHINESE_RELATIVES
 from brain.agents.builtin.secrets import looks_secret
 from brain.agents.builtin.text import pattern
 from brain.agents.builtin.when import Spot
 
 _DEED = pattern(
-    r"(?:(?:和|跟|与|给|为|把|从|带|在).{1,10}?)?(?:一起)?(?:买|卖|去|见|参加|完成|收到|提交|签|发布|拜访|看望|修好|换|取消|预订|订|毕业|搬|获得|赢|输|丢|租|举办|面试|体检|手术|出差|旅行|旅游|"
+    r"(?:(?:和|跟|与|给|为|把|从|带|在).{1,10}?)?(?:一起)?(?:买|卖|去|见|发给|交给|发送|参加|完成|收到|提交|签|发布|拜访|看望|修好|换|取消|预订|订|毕业|搬|获得|赢|输|丢|租|举办|面试|体检|手术|出差|旅行|旅游|"
     r"开会|聚餐|聊|讨论|决定|访问|交付|上线|辞职|吃|看|读|写|跑|爬|飞|碰到|遇到|送|寄|生|安装|付|退|领养|离开|离职|退休|辞去|入职|升职|晋升|录用|丢|修|搬家|分手|吵架|订婚|离婚)[^不没]*"
 )
 _DONE = pattern(r"了|过|完$")
@@ -22,6 +24,7 @@ _APPOINTMENT = pattern(
 )
 _PROMISE = pattern(r"^(?:打算|计划|准备|答应|保证)")
 _LEAVE = pattern(r"^(?:请假|休假|调休|出差|请年假|休年假|请病假|值班|不在(?:公司|办公室)?)$")
+_KIN = sorted(CHINESE_RELATIVES, key=len, reverse=True)
 _IDLE = pattern(r"^(?:想|看看|试试|考虑|知道|等|睡|休息|走|是|在|有)")
 _HARD = pattern(r"你|您|我们|咱|这|那")
 
@@ -72,7 +75,10 @@ def _promise(subject: Thing, rest: str, text: str, due: str | None, cast: Cast, 
 
 
 def _promised_to(text: str, cast: Cast) -> tuple[Thing | None, str]:
-    """`答应王芳…`: to whom, when the promise begins with a known name."""
+    """`答应王芳…`: to whom, when the promise begins with a known name; `答应妈妈…给她打电话` is done for 妈妈."""
+    for noun in _KIN:
+        if text.startswith(noun) and len(text) > len(noun):
+            return None, re.sub("[她他]", noun, text[len(noun) :], count=1)
     for length in (4, 3, 2):
         name = text[:length]
         shaped = length < 4 and is_chinese_name(name) and not ends_in_verb(text, length)

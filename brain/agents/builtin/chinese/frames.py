@@ -42,6 +42,9 @@ def _frame(source: str, says: str) -> Frame:
     return Frame(pattern(rf"^{source}$"), tuple(found))
 
 
+_CHANGED = r"(?:改|换|变|更换|更新)(?:成|为|到)了?"
+
+
 def _v(name: str) -> str:
     return rf"(?P<{name}>.+?)"
 
@@ -93,7 +96,7 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame(rf"对{_v('things')}{_MOST}(?:感兴趣|有兴趣)", "state interested_in things"),
     _frame(rf"{_MOST}(?:讨厌|厌恶|受不了){_v('things')}", "state dislikes things"),
     # health and eating
-    _frame(rf"对{_v('allergens')}(?:严重)?过敏", "state allergic_to allergens"),
+    _frame(rf"是?对{_v('allergens')}(?:严重)?过敏", "state allergic_to allergens"),
     _frame(rf"(?:患有|患了|得了|有){_v('condition')}", "state has_condition condition"),
     _frame(rf"(?:是|开始)?(?:一?[名个位])?{_v('diet')}", "state follows_diet diet"),
     # tools and possessions
@@ -114,6 +117,9 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame(rf"的?(?:昵称|外号|小名|英文名|网名)(?:是|叫){_v('name')}", "state also_known_as name"),
     _frame(rf"的?(?:新?电子)?(?:邮箱|邮件)(?:地址)?是{_v('email')}", "state email email"),
     _frame(rf"的?新?(?:手机|电话)(?:号码|号)?是{_v('phone')}", "state phone phone"),
+    _frame(rf"的?(?:电子)?(?:邮箱|邮件)(?:地址)?{_CHANGED}{_v('email')}", "start email email"),
+    _frame(rf"的?(?:手机|电话)(?:号码|号)?{_CHANGED}{_v('phone')}", "start phone phone"),
+    _frame(rf"(?:换|改)了新?(?:的)?(?:手机|电话)(?:号码|号)?，?(?:是|为){_v('phone')}", "start phone phone"),
     _frame(rf"的?(?:家庭)?(?:住址|地址)是{_v('address')}", "state address address"),
     _frame(
         rf"的?(?P<service>微信|微博|QQ|GitHub|抖音|知乎)(?:号|账号|ID|用户名)?是{_v('handle')}",

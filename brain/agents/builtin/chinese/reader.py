@@ -33,10 +33,12 @@ _KEEPS_NAMED = pattern(rf"^(?:养了?|有)(?:一)?[只条匹个]名?叫(?P<name>
 _KEEPS_CALLED = pattern(
     rf"^(?:养了?|有)(?:一)?[只条匹个](?P<pet>{_PET_NAMES})，?(?:它|他|她)?(?:名字)?(?:叫做?|名叫)(?P<name>.+?)$"
 )
-_HAS_KIN = pattern(
-    rf"^有(?:一|两|三|几|[0-9])?[个位](?P<noun>{'|'.join(sorted(CHINESE_RELATIVES, key=len, reverse=True))})$"
+_KIN_NAMES = "|".join(sorted(CHINESE_RELATIVES, key=len, reverse=True))
+_HAS_KIN = pattern(rf"^有(?:一|两|三|几|[0-9])?[个位](?P<noun>{_KIN_NAMES})$")
+_HAS_KIN_CALLED = pattern(rf"^有一?[个位](?P<noun>{_KIN_NAMES})，?(?:名字)?(?:叫做?|名叫)(?P<name>.+?)$")
+_DEADLINE = pattern(
+    r"^的?(?:截止日期|截止时间|期限)(?:是|在|(?P<moved>(?:已经?)?(?:改|推迟|延期|延后|延|提前|顺延|调整)(?:到|至|为)?了?))?$"
 )
-_DEADLINE = pattern(r"^的?(?:截止日期|截止时间|期限)(?:是|在)?$")
 _ITS_NAME = pattern(r"^[它他她]?(?:的?名字)?(?:叫做?|是)(?P<name>.+?)$")
 _CODE = pattern(
     r"^(?P<of>[\p{Han}\p{Latin}0-9 -]{0,16}?)的?(?P<noun>门禁码|取件码|门锁码|暗号|密码|口令)(?:是|"
@@ -191,10 +193,12 @@ class _Sentence:
                 return None
             self.subject = thing
             return [*subject.facts, Fact(msg, speaker, thing, "birthday", day, marks=self.opening.marks)]
-        if _DEADLINE.match(mood.text) and clause.times and thing.type == "Project":
+        deadline = _DEADLINE.match(mood.text)
+        if deadline and clause.times and thing.type == "Project":
             due = clause.times[0].when("future")
             if due is not None and len(due.start) == 10:
-                return [*subject.facts, Fact(msg, speaker, thing, "deadline", due.start, marks=self.opening.marks)]
+                marks = self.opening.marks | ({"new"} if deadline["moved"] else set())
+                return [*subject.facts, Fact(msg, speaker, thing, "deadline", due.start, marks=marks)]
         pet = self._pet(thing, mood)
         if pet is not None:
             self.subject = thing
@@ -323,6 +327,9 @@ class _Sentence:
         named = _KEEPS_NAMED.match(mood.text) or _KEEPS_CALLED.match(mood.text)
         if named:
             return self._pet_named(thing, named["pet"], named["name"])
+        called = _HAS_KIN_CALLED.match(mood.text)
+        if called:
+            return self._kin_named(Subject(None, f"叫{called['name']}", [], thing, called["noun"]))
         kept = _KEEPS.match(mood.text) or _HAS_KIN.match(mood.text)
         if kept is None:
             return None

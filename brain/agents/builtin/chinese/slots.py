@@ -72,6 +72,8 @@ def is_name(text: str, cast: Cast) -> bool:
 
 def _place(text: str, cast: Cast) -> Any:
     text = text.removesuffix("市区")
+    if len(text) > 2 and text.endswith("中"):
+        return None  # in the middle of something: 恐惧中, 痛苦中
     if not 1 < len(text) <= 12 or text in CHINESE_NO_PLACE or not _PLAIN.match(text) or text in _TRIVIAL:
         return None
     if (

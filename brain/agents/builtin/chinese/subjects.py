@@ -14,6 +14,7 @@ from brain.agents.builtin.text import pattern
 
 _LATIN = pattern(r"^\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,3}", ignore_case=False)
 _PROJECT = pattern(r"^(?P<name>[\p{Han}\p{Latin}0-9 ]{1,16}?)(?:这个)?项目")
+_PROJECT_NAMED = pattern(r"^项目(?P<name>[\p{Han}\p{Latin}0-9]{1,12}?)的")
 _AT_HOME = pattern(
     r"^((?:我们|咱们)(?:俩|都|又|还|一家|全家)*|我(?:和|跟|与)我?(?:丈夫|妻子|老公|老婆|太太|先生|爱人|孩子|家人|爸妈|父母|男朋友|女朋友|室友)(?:都|一起)*)"
     r"(?:住在|搬|养了?|有一[只条])"
@@ -51,6 +52,10 @@ def kin_fact(owner: Thing, link: Link, person: Thing, msg: int, speaker: Thing) 
 
 def subjects_of(text: str, cast: Cast, msg: int) -> Iterator[Subject]:
     """The ways to read the subject at the head of a clause, the likeliest first."""
+    named = _PROJECT_NAMED.match(text)
+    if named:
+        yield Subject(cast.thing(named["name"], "Project"), text[named.end() - 1 :])
+        return
     project = _PROJECT.match(text)
     if project and project["name"].strip()[:1] not in ("我", "这", "那", "本", "该"):
         yield Subject(cast.thing(project["name"].strip(), "Project"), text[project.end() :])
