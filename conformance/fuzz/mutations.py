@@ -220,12 +220,12 @@ def multiply(random: Random, text: str, _: Corpus) -> str:
         return text
     start, end = random.choice(groups)
     inner = text[start + 1 : end - 1]
-    copies = random.choice((1, 2, 3, 5, 20))
+    copies = random.choice((1, 1, 1, 2, 3, 20))
     again = " ".join(_renamed(inner, number) for number in range(copies))
     return f"{text[: end - 1]} {again} {text[end - 1 :]}"
 
 
-_GENTLE: tuple[Callable[[Random, str, Corpus], str], ...] = (alike, alike, alike, alike, multiply)
+_GENTLE: tuple[Callable[[Random, str, Corpus], str], ...] = (*(alike,) * 9, multiply)
 _ANY: tuple[Callable[[Random, str, Corpus], str], ...] = (
     *(alike, character, graft, graft, literal, multiply, nest, splice, token, token),
 )
@@ -242,7 +242,7 @@ def _sort(found: str) -> str:
         return found[0]
     if found[0].isdigit() or (found[0] == "-" and len(found) > 1):
         return "0"
-    return "w" if found[0].isalpha() else ""
+    return "w" if found[0].isalpha() and not found.isupper() else ""
 
 
 def _bulk(random: Random) -> str:
