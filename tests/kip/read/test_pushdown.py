@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, note, settings
+from hypothesis import event, given, note
 from hypothesis import strategies as st
 
 from brain import errors
@@ -23,13 +23,9 @@ from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, reading
 from tests.kip.read.strategies import PREDICATES, Writer, blocks, chance, graphs
 from tests.kip.read.watched import StepByStep
+from tests.laws import law
 
-LAW = settings(
-    # 300 each time, 10,000 in the nightly profile.
-    max_examples=max(300, settings.default.max_examples if settings.default else 0),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+LAW = law(300)
 VALUES: tuple[Any, ...] = (
     *(None, 0, 1, 1.0, 2, 2.5, -3, 1e300, "", "1", "a", "B", "é", "e\u0301", "日本", True, False),
     *([1], {"b": 1}, {"id": "C-1"}),
