@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from brain.agents.reading import Query, Reading, ref_id
-from brain.agents.standing import Testimony, begun, first_instant, spoken, start_key, weigh
+from brain.agents.standing import Testimony, actor_of, begun, first_instant, spoken, start_key, weigh
 from brain.agents.stated import read_stated
-from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, Ref
+from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, KnownVoice, Ref
 from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
@@ -117,7 +117,8 @@ def read_claims(
 ) -> dict[ElementId, tuple[KnownClaim, ...]]:
     """What is held of each entity at `at`, as subject and as object: accepted first, then newest said first.
 
-    Of an entity with more claims than are told, those last spoken of are.
+    Former values come last ended first, and after them those whose end nobody knows. Of an entity with more claims than
+    are told, those last spoken of are.
 
     is_recall  whether claims that were taken back are told too
     """
@@ -129,10 +130,10 @@ def read_claims(
         rows[entity.id] = []
         for one in stated[entity.id]:
             known |= {assertion["id"]: assertion for assertion in one.assertions}
-            testimony = weigh(one.belief, one.assertions, at)
+            testimony = weigh(one.belief, one.assertions, at, ref_id(one.proposition["subject"]))
             if testimony is None or (testimony.standing == "withdrawn" and not is_recall):
                 continue
-            actors.update((*testimony.by, *testimony.against))
+            actors.update((*testimony.by, *testimony.against, *filter(None, map(actor_of, testimony.voices))))
             rows[entity.id].append((entity.ref, one.proposition, one.other, testimony))
     people = {entity.id: entity.ref for entity in entities}
     people |= {i: entity.ref for i, entity in read_entities(sorted(actors - set(people)), reading).items()}
@@ -160,7 +161,7 @@ def _claim(
 ) -> KnownClaim:
     far = entity_of(other).ref if isinstance(other, Mapping) and "id" in other else Ref(None, _literal(other), None)
     is_subject = ref_id(proposition["subject"]) == entity.id or far.id is None
-    by = [people.get(i, Ref(i, i, None)) for i in testimony.by]
+    said_by = [people.get(i, Ref(i, i, None)) for i in testimony.by]
     until = testimony.until
     enders = sorted((assertions[i] for i in testimony.ended_by if i in assertions), key=start_key)
     if enders:  # it ended where what followed it began, as precisely as that was said
@@ -173,14 +174,28 @@ def _claim(
         since=first_instant(testimony.since),
         until=first_instant(until),
         said_at=testimony.said_at,
-        by=by[0] if by else None,
+        by=said_by[0] if said_by else None,
         assertion_id=testimony.carrier,
         proposition_id=proposition["id"],
         since_text=spoken(testimony.since),
         until_text=spoken(until),
         against=tuple(people.get(i, Ref(i, i, None)) for i in testimony.against),
         rests_on=(*testimony.behind, *(ender["id"] for ender in enders[:1])),
+        voices=tuple(_voice(assertion, people) for assertion in testimony.voices[:_MOST_VOICES]),
+        is_over=testimony.is_over,
+        followed_by=enders[0]["id"] if enders else None,
     )
+
+
+_MOST_VOICES = 6
+_SIDES: Mapping[str, Literal["for", "against", "unsure"]] = {"support": "for", "reject": "against"}
+
+
+def _voice(assertion: Mapping[str, Any], people: Mapping[ElementId, Ref]) -> KnownVoice:
+    actor = actor_of(assertion)
+    who = people.get(actor, Ref(actor, actor, None)) if actor else None
+    side = _SIDES.get(str(assertion.get("stance")), "unsure")
+    return KnownVoice(who, assertion.get("asserted_at"), assertion["id"], side)
 
 
 def _literal(value: Any) -> str:
@@ -192,9 +207,10 @@ def _literal(value: Any) -> str:
 _ORDER = {"accepted": 0, "disputed": 1, "planned": 2, "hearsay": 3, "was": 4, "denied": 5, "withdrawn": 6}
 
 
-def _rank(claim: KnownClaim) -> tuple[int, str, int]:
-    newest_first = "".join(chr(0x10FFFF - ord(c)) for c in claim.said_at or "")
-    return _ORDER[claim.standing], newest_first, int(claim.assertion_id[2:])
+def _rank(claim: KnownClaim) -> tuple[int, bool, str, int]:
+    is_end_known, when = claim.ended if claim.standing == "was" else (False, claim.said_at or "")
+    newest_first = "".join(chr(0x10FFFF - ord(c)) for c in when)
+    return _ORDER[claim.standing], not is_end_known, newest_first, int(claim.assertion_id[2:])
 
 
 # --- commitments ------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class _Trace:
         self._bound: dict[ElementId, None] = {}
         claims = [claim for entry in turn.dossier for claim in entry.claims]
         self._behind = {claim.assertion_id: claim.rests_on for claim in claims}
-        self._shown = {claim.assertion_id for claim in claims}
+        self._shown = {i for c in claims for i in (c.assertion_id, *c.rests_on, *(v.assertion_id for v in c.voices))}
         self._shown |= {event.id for event in turn.events} | {known.id for known in turn.commitments}
         self._shown |= {rule.id for rule in turn.rules}
         self._bindings: dict[str, Any] = {"now": turn.now, "at": turn.at}

@@ -14,6 +14,7 @@ from brain.agents.turns import (
     KnownClaim,
     KnownCommitment,
     KnownEvent,
+    KnownVoice,
     Line,
     MaintenanceTurn,
     RecallTurn,
@@ -103,7 +104,10 @@ def _entry(entry: DossierEntry) -> str:
 
 
 def _claim(claim: KnownClaim, entry: DossierEntry) -> str:
-    """`lives_in Szeged (C-5) | accepted since 2024-03, said 2024-03-20 by Marc [A-4]`, or `Ann (C-2) knows this`."""
+    """`lives_in Szeged (C-5) | accepted since 2024-03, said 2024-03-20 by Marc [A-4]`, or `Ann (C-2) knows this`.
+
+    Who else spoke to it follows: `; also said by Ann 2024-03-21 [A-6]; denied by Bob 2024-04-01 [A-9]`.
+    """
     if claim.subject.id == entry.who.id:
         said = f"{claim.predicate} {_ref(claim.object)}"
     else:
@@ -112,10 +116,20 @@ def _claim(claim: KnownClaim, entry: DossierEntry) -> str:
     when = " ".join([claim.standing, *(f"{word} {text}" for word, text in bounds if text)])
     if claim.until and not claim.until_text:
         when += f", over by {claim.until[:10]}"
+    if claim.followed_by:
+        when += f", then [{claim.followed_by}]"
     source = f"said {claim.said_at[:10]}" if claim.said_at else "said some time"
     by = f" by {_name(claim.by.name)}" if claim.by else ""
-    against = f", denied by {', '.join(_name(ref.name) for ref in claim.against)}" if claim.against else ""
-    return f"{said} | {when}, {source}{by}{against} [{claim.assertion_id}]"
+    told = f"{said} | {when}, {source}{by} [{claim.assertion_id}]"
+    return "; ".join([told, *(_voice(voice) for voice in claim.voices if voice.assertion_id != claim.assertion_id)])
+
+
+_SAYS = {"for": "also said", "against": "denied", "unsure": "passed on"}
+
+
+def _voice(voice: KnownVoice) -> str:
+    by = f" by {_name(voice.who.name)}" if voice.who else ""
+    return f"{_SAYS[voice.side]}{by} {(voice.said_at or '')[:10]} [{voice.assertion_id}]"
 
 
 def event_lines(events: Sequence[KnownEvent]) -> list[str]:

@@ -21,8 +21,8 @@ Standing: TypeAlias = Literal["accepted", "was", "denied", "disputed", "hearsay"
 
 accepted  held under the memory policy
 was       held for an earlier time; it ended or a later value followed it
-denied    its own speaker, or everybody who spoke to it, says it is not so
-disputed  people contradict each other
+denied    everybody who spoke to it says it is not so, or whom it is about does and others only passed it on
+disputed  people contradict each other, about now or about what one of them tells as over
 hearsay   too weak to hold: reported, or without a stance of somebody who would know
 planned   claimed for a time that has not begun at the turn's time
 withdrawn taken back by whoever claimed it; only Recall is told
@@ -43,17 +43,35 @@ class Ref:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownVoice:
+    """One person's word on a claim: the newest they said on that side.
+
+    who   None when the record names nobody
+    side  for: it is or was so; against: it is not so; unsure: passed on, without a stance of their own
+    """
+
+    who: Ref | None
+    said_at: Timestamp | None
+    assertion_id: ElementId
+    side: Literal["for", "against", "unsure"]
+
+
+@dataclass(frozen=True, slots=True)
 class KnownClaim:
     """One claim memory holds.
 
     since, until  world time of the claim, None where open or not said
     said_at       when it was said: the observation time of its source
-    by            who claims it; None when the record names nobody
+    by            who claims it; of a denied claim who denies it; None when the record names nobody
     since_text, until_text  the two times as a person would say them, to the precision known (`2024-03`); empty where
                   nothing is known, or only that it was before somebody spoke: such an `until` is that instant
     against       people who say it is not so
-    assertion_id  the Assertion that carries it (the newest, when several people say the same)
+    assertion_id  the Assertion that carries it. Of several it is one of the person's own whom the claim is about, where
+                  there is one, and the newest of those; `by`, `said_at` and the times are its own
     rests_on      other Assertions that what is told here rests on: who says it is not so, what ended it
+    voices        everybody who spoke to it, the carrier first, then people's own word, then the newest
+    is_over       whether what it tells is over at the turn's time, disputed or not
+    followed_by   the Assertion whose start ended it
     """
 
     subject: Ref
@@ -70,6 +88,15 @@ class KnownClaim:
     until_text: str = ""
     against: tuple[Ref, ...] = ()
     rests_on: tuple[ElementId, ...] = ()
+    voices: tuple[KnownVoice, ...] = ()
+    is_over: bool = False
+    followed_by: ElementId | None = None
+
+    @property
+    def ended(self) -> tuple[bool, Timestamp]:
+        """Orders former values by their end, the last one greatest; before all others those whose end nobody knows."""
+        is_known = bool(self.until_text or self.followed_by)
+        return is_known, self.until or self.since or self.said_at or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from brain.agents.telling import entry_lines
 from brain.agents.turns import DossierEntry, KnownClaim
 from brain.gate.gate import reader_session
 from tests.agents.space import MONDAY, TestSpace, remember, said
+from tests.agents.test_remember import keep
 from tests.agents.test_timeline import (
     ACME,
     JUNE_1,
@@ -141,6 +142,114 @@ def test_hearsay_after_a_denial_is_disputed_and_the_denial_stands_beside_it(spac
     claim = known(space)["Porto"]
     assert (claim.standing, [ref.name for ref in claim.against], claim.rests_on) == ("disputed", ["Alice"], (denial,))
     assert "denied by Alice" in prompt_line(claim)
+
+
+# --- several people on one value ----------------------------------------------------------------------------------
+
+
+LEEDS = {**PORTO, "object": "Leeds"}
+OF_ALICE = {"subject": "Alice"}
+
+
+def voices(claim: KnownClaim) -> list[tuple[str, str]]:
+    """Who spoke to a claim, and on which side."""
+    return [(voice.who.name if voice.who else "", voice.side) for voice in claim.voices]
+
+
+def test_of_several_who_say_the_same_the_one_it_is_about_is_told_and_cited(space: TestSpace) -> None:
+    told(space, (JUNE_1, LEEDS))
+    own = known(space)["Leeds"].assertion_id
+    told(space, (JUNE_2, {**LEEDS, **OF_ALICE}), by="Bob")
+    claim = known(space)["Leeds"]
+    assert (claim.by.name if claim.by else "", claim.said_at, claim.assertion_id) == ("Alice", JUNE_1, own)
+    assert voices(claim) == [("Alice", "for"), ("Bob", "for")]
+    assert f"said 2026-06-01 by Alice [{own}]; also said by Bob 2026-06-02 [" in prompt_line(claim)
+
+
+def test_among_others_the_newest_word_is_told_and_each_of_them_once(space: TestSpace) -> None:
+    for day, by in ((JUNE_1, "Bob"), (JUNE_2, "Carol"), (JUNE_3, "Bob")):
+        told(space, (day, {**LEEDS, **OF_ALICE}), by=by)
+    claim = known(space)["Leeds"]
+    assert (claim.by.name if claim.by else "", claim.said_at) == ("Bob", JUNE_3)
+    assert voices(claim) == [("Bob", "for"), ("Carol", "for")]
+
+
+@pytest.mark.parametrize("denied_on", [JUNE_1, JUNE_3])
+def test_what_one_tells_as_over_and_another_denies_is_disputed_and_each_keeps_their_side(
+    space: TestSpace, denied_on: str
+) -> None:
+    sides = [
+        (JUNE_2, "Bob", {**ACME, **OF_ALICE, "change": "ended"}),
+        (denied_on, "Alice", {**ACME, "change": "denied"}),
+    ]
+    for day, by, saying in sorted(sides, key=lambda side: side[0]):
+        told(space, (day, saying), by=by)
+    claim = known(space)["Acme"]
+    assert (claim.standing, claim.is_over, claim.by.name if claim.by else "") == ("disputed", True, "Bob")
+    assert [ref.name for ref in claim.against] == ["Alice"]
+    assert sorted(voices(claim)) == [("Alice", "against"), ("Bob", "for")]
+
+
+def test_a_former_value_by_own_word_stays_former_whoever_denies_it(space: TestSpace) -> None:
+    told(space, (JUNE_1, PORTO), (JUNE_2, LISBON_MAY))
+    told(space, (JUNE_3, {**PORTO, **OF_ALICE, "change": "denied"}), by="Bob")
+    claim = known(space)["Porto"]
+    assert (claim.standing, claim.by.name if claim.by else "") == ("was", "Alice")
+    assert voices(claim) == [("Alice", "for"), ("Bob", "against")]
+
+
+def test_an_own_denial_goes_before_what_others_only_passed_on(space: TestSpace) -> None:
+    told(space, (JUNE_1, {**ACME, "change": "denied"}))
+    told(space, (JUNE_2, {**ACME, **OF_ALICE, "change": "hearsay"}), by="Bob")
+    claim = known(space)["Acme"]
+    assert (claim.standing, claim.by.name if claim.by else "") == ("denied", "Alice")
+    assert voices(claim) == [("Alice", "against"), ("Bob", "unsure")]
+
+
+def test_what_one_passes_on_and_another_denies_of_a_third_is_disputed(space: TestSpace) -> None:
+    told(space, (JUNE_1, {**ACME, **OF_ALICE, "change": "hearsay"}), by="Bob")
+    told(space, (JUNE_2, {**ACME, **OF_ALICE, "change": "denied"}), by="Carol")
+    claim = known(space)["Acme"]
+    assert (claim.standing, claim.by.name if claim.by else "") == ("disputed", "Bob")
+    assert [ref.name for ref in claim.against] == ["Carol"]
+
+
+def test_what_somebody_left_is_former_though_others_still_say_it(space: TestSpace) -> None:
+    told(space, (JUNE_1, LEEDS), (JUNE_2, LISBON_MAY))
+    told(space, (JUNE_3, {**LEEDS, **OF_ALICE}), by="Bob")
+    claims = known(space)
+    assert claims["Lisbon"].standing == "accepted"
+    assert (claims["Leeds"].standing, claims["Leeds"].by.name if claims["Leeds"].by else "") == ("was", "Alice")
+
+
+def test_a_plan_that_is_denied_now_is_a_plan_until_it_is_denied_later(space: TestSpace) -> None:
+    told(space, (JUNE_1, {**ACME, "change": "denied"}), (JUNE_2, {**ACME, "change": "new", "since": "2027-01"}))
+    assert known(space)["Acme"].standing == "planned"
+    told(space, (JUNE_3, {**ACME, "change": "denied"}))
+    assert known(space)["Acme"].standing == "denied"
+
+
+# --- the order of former values -----------------------------------------------------------------------------------
+
+
+def test_former_values_come_last_ended_first_and_then_those_of_which_nobody_knows_when(space: TestSpace) -> None:
+    told(space, (MAY_1, PORTO), (JUNE_1, {**LEEDS, "change": "new"}), (JUNE_2, {**LISBON_MAY, "since": "2026-06-02"}))
+    told(space, (JUNE_3, {**PORTO, **OF_ALICE, "object": "Faro", "change": "ended"}), by="Bob")
+    former = [claim for claim in known(space).values() if claim.standing == "was"]
+    assert [claim.object.name for claim in former] == ["Leeds", "Porto", "Faro"]
+    leeds, porto, faro = former
+    assert leeds.followed_by == known(space)["Lisbon"].assertion_id
+    assert porto.followed_by == leeds.assertion_id
+    assert faro.followed_by is None
+
+
+def test_what_was_taken_back_is_no_former_value(space: TestSpace) -> None:
+    told(space, (MAY_1, PORTO), (JUNE_1, LISBON_MAY))
+    assert keep(space, "…", {**PORTO, "change": "withdrawn"}, {**PORTO, "change": "denied"}, at=JUNE_2, by="Alice")[
+        "ok"
+    ]
+    claim = known(space)["Porto"]
+    assert (claim.standing, claim.said_at) == ("denied", JUNE_2)
 
 
 # --- happenings ---------------------------------------------------------------------------------------------------
