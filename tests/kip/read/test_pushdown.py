@@ -113,7 +113,7 @@ def test_any_query_is_answered_as_step_by_step(store: Store, graph: Graph, queri
 def loose_graph(at: Random) -> Graph:
     """Concepts whose attributes are of any type, with tuples and claims; nobody is merged."""
     graph = Graph()
-    concepts = []
+    concepts: list[str] = []
     values = at.sample(VALUES, at.choice([1, 2, 4, 8]))
     for _ in range(at.randint(3, 9)):
         attributes = {name: at.choice(values) for name in ("age", "city") if at.random() < 0.8}
