@@ -20,11 +20,12 @@ from brain.kip.governance import approvals, audit
 from brain.kip.governance.access import access_of, revalidate
 from brain.kip.operate import ledger_of
 from brain.kip.parser import language_of, parse
+from brain.kip.recording.recorders import may_repair
 from brain.kip.recording.request import Asked, Replacement, asked_of
-from brain.kip.recording.source import check_source, claim_times
+from brain.kip.recording.source import check_source, cited, claim_times, goes_back_to
 from brain.kip.write import Ledger, run_kml
 from brain.kip.write.planes import stamp
-from brain.store.base import Document, EdgeScan, Element, ElementId, Json, Kind, Snapshot, Transaction
+from brain.store.base import Document, Element, ElementId, Json, Kind, Transaction
 from brain.times import Seq, timestamp
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def _refusal(
                 () if replacement is None else (replacement.command,),
                 (),
                 at,
+                engine.clock.now_ms() + engine.limits.idempotency_retention_ms,
             )
             approvals.file(tx, waiting)
 
@@ -188,16 +190,16 @@ class _Repair:
                 hint="A repair invalidates claims, and Concepts and Evidence made from a source.",
                 details={"element": element.id},
             )
-        if element.body["_system"]["origin"]["principal_id"] != self.session.principal_id:
+        if not may_repair(self.access.plane, self.session, element, self.now):
             raise errors.NotAuthorized(
-                f"{element.id} was recorded by another principal, who alone may repair it.",
+                f"{element.id} was recorded by another principal, whose recordings are not yours to repair.",
                 details={"permission": PERMISSION, "element": element.id},
             )
         if element.state != "active" or is_recording_invalidated(element.body):
             raise errors.ConstraintViolation(
                 f"{element.id} is no recording that still counts.", details={"element": element.id}
             )
-        if not _goes_back_to(self.tx, element, source.id):
+        if not goes_back_to(self.tx, element, source.id):
             raise errors.ConstraintViolation(
                 f"Nothing says that {element.id} was drawn from {source.id}.",
                 hint="It cites the source, or is an output of an Activity the source went into.",
@@ -246,7 +248,7 @@ class _Repair:
             fault = "is no claim that stands"
         elif is_recording_invalidated(claim.body):
             fault = "was itself recorded wrongly"
-        elif source.id not in _cited(claim):
+        elif source.id not in cited(claim):
             fault = f"does not cite {source.id}"
         elif claim.body["asserted_at"] not in claim_times(source):
             fault = "is not dated by the source"
@@ -352,20 +354,3 @@ class _Repair:
             weighed=access.weighed,
             plane=access.plane,
         )
-
-
-def _cited(element: Element) -> set[ElementId]:
-    body = element.body
-    return {item["id"] for item in body.get("evidence", ()) if item.get("role", "support") == "support"}
-
-
-def _goes_back_to(snapshot: Snapshot, element: Element, source: ElementId) -> bool:
-    """Whether an element cites a source, names it as its own, or came out of an Activity the source went into."""
-    if source in _cited(element) or source in {item["id"] for item in element.body.get("source", ())}:
-        return True
-    makers = snapshot.edges(EdgeScan(fields=frozenset({"outputs"}), targets=frozenset({element.id})))
-    activities = frozenset(edge.source for edge in makers)
-    if not activities:
-        return False
-    inputs = EdgeScan(sources=activities, fields=frozenset({"inputs"}), targets=frozenset({source}))
-    return bool(snapshot.edges(inputs))

@@ -9,7 +9,7 @@ from typing import Any
 
 from brain import errors
 from brain.ids import canonical_json
-from brain.store.base import Element, Json, Kind
+from brain.store.base import EdgeScan, Element, ElementId, Json, Kind, Snapshot
 from brain.times import Timestamp, timestamp
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -50,6 +50,23 @@ def claim_times(source: Element) -> frozenset[Timestamp]:
     inline = (source.body.get("payload") or {}).get("inline")
     stated = {timestamp(_ms(found)) for text in _strings(inline) for found in _INSTANT.findall(text) if _is_real(found)}
     return frozenset({source.body["observed_at"], *stated})
+
+
+def cited(element: Element) -> set[ElementId]:
+    """The Evidence a claim cites in its own support."""
+    return {item["id"] for item in element.body.get("evidence", ()) if item.get("role", "support") == "support"}
+
+
+def goes_back_to(snapshot: Snapshot, element: Element, source: ElementId) -> bool:
+    """Whether an element cites a source, names it as its own, or came out of an Activity the source went into."""
+    if source in cited(element) or source in {item["id"] for item in element.body.get("source", ())}:
+        return True
+    makers = snapshot.edges(EdgeScan(fields=frozenset({"outputs"}), targets=frozenset({element.id})))
+    activities = frozenset(edge.source for edge in makers)
+    if not activities:
+        return False
+    inputs = EdgeScan(sources=activities, fields=frozenset({"inputs"}), targets=frozenset({source}))
+    return bool(snapshot.edges(inputs))
 
 
 def _is_place(payload: Json, locator: str) -> bool:

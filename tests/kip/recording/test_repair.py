@@ -13,7 +13,7 @@ from brain.kip import capabilities
 from brain.kip.context import Session
 from brain.kip.govern import preset_session
 from brain.kip.governance.control import Governor
-from brain.kip.governance.plane import Policy
+from brain.kip.governance.plane import Policy, Scope
 from brain.kip.recording import Repaired, Replacement, repair_recording
 from tests.kip.conftest import OWNER, Space
 
@@ -194,6 +194,22 @@ def test_only_who_recorded_it_repairs_it(space: Space) -> None:
     for session in (OTHER, OWNER):
         error = misheard.refused("NotAuthorized", session)
         assert error.details == {"permission": "repair_recording", "element": misheard.wrong}
+
+
+@requirement("KI-PROFILE-050")
+def test_reviewing_anothers_recordings_takes_a_grant_that_names_the_recorder(space: Space, governor: Governor) -> None:
+    misheard = Misheard(space)
+    governor.grant(OWNER, "other", ["repair_recording"])
+    misheard.refused("NotAuthorized", OTHER)
+    governor.grant(OWNER, "other", ["repair_recording"], scope=Scope(origins=frozenset({"somebody"})))
+    misheard.refused("NotAuthorized", OTHER)
+    review = governor.grant(OWNER, "other", ["repair_recording"], scope=Scope(origins=frozenset({"agent"})))
+    governor.revoke(OWNER, review)
+    misheard.refused("NotAuthorized", OTHER)
+    governor.set_group(OWNER, "reviewers", ["other"])
+    governor.grant(OWNER, "group:reviewers", ["repair_recording"], scope=Scope(origins=frozenset({"agent"})))
+    misheard.repair(OTHER)
+    assert misheard.status("ben") == ["insufficient"]
 
 
 @requirement("KI-PROFILE-050")
