@@ -15,7 +15,17 @@ from anyio.to_thread import run_sync
 from brain.agents.builtin.compose import document_of
 from brain.agents.builtin.conversation import read_conversation
 from brain.agents.builtin.recall.answer import Reply, ask_of, reply_to
-from brain.agents.builtin.recall.lookup import MOST_CALLS, TOOL, looked_up, lookup_for, subjects_of
+from brain.agents.builtin.recall.ask import Ask
+from brain.agents.builtin.recall.kinship import kin_claims
+from brain.agents.builtin.recall.lookup import (
+    MOST_CALLS,
+    TOOL,
+    Looked,
+    looked_up,
+    lookup_for,
+    messages_call,
+    subjects_of,
+)
 from brain.agents.builtin.recall.sources import claims_spoken_of
 from brain.agents.builtin.upkeep import report_of
 from brain.agents.model import ModelAnswer, ModelMessage, ModelRequest, ToolCall, Usage
@@ -73,12 +83,22 @@ def _recalled(turn: RecallTurn, request: ModelRequest) -> ModelAnswer:
         ask = replace(ask, subjects=subjects_of(looked.claims), unknown="")
     reply = reply_to(ask, turn, looked)
     if calls < MOST_CALLS and any(tool.name == TOOL for tool in request.tools):
-        call = (
-            None if reply.found and ask.form == "value" else lookup_for(ask, turn, looked, claims_spoken_of(ask, turn))
-        )
+        call = _next_read(ask, turn, looked, reply)
         if call is not None and not _was_sent(call, request.messages):
             return ModelAnswer("", (call,), Usage(requests=1), NAME)
     return _said(_with_report(reply))
+
+
+def _next_read(ask: Ask, turn: RecallTurn, looked: Looked, reply: Reply) -> ToolCall | None:
+    """The read that may still change the answer."""
+    if not looked.messages:
+        told_of = [claim for one in (ask, *ask.others) if one.kin for claim in kin_claims(one.kin, turn)]
+        call = messages_call(told_of)
+        if call is not None:
+            return call
+    if reply.found and ask.form == "value":
+        return None
+    return lookup_for(ask, turn, looked, claims_spoken_of(ask, turn))
 
 
 def _was_sent(call: ToolCall, messages: Sequence[ModelMessage]) -> bool:

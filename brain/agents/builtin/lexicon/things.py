@@ -174,6 +174,23 @@ CHINESE_FAVOURITE_KINDS: dict[str, str] = by_name(
     }
 )
 
+PARTS_OF_KINDS: dict[str, frozenset[str]] = {
+    "fruit": words("strawberries mangoes mango apples bananas avocado avocados fruit"),
+    "dessert": words("cake cookies icecream dessert desserts pancakes"),
+    "snack": words("cookies nuts peanuts olives"),
+    "tea": words("matcha kombucha"),
+    "coffee": words("espresso cappuccino latte americano mocha"),
+    "wine": frozenset(),
+    "beer": frozenset(),
+    "cake": frozenset(),
+    "pizza": frozenset(),
+}
+"""Words for a part of a kind, with the options in it that do not have the word in their name."""
+
+CHINESE_PARTS_OF_KINDS: dict[str, frozenset[str]] = {
+    "水果": words("苹果 香蕉 芒果 草莓 榴莲 西瓜"),
+}
+
 ROLE_HEADS = words(
     """
     accountant actor actress administrator adviser advisor analyst apprentice architect artist assistant astronaut

@@ -11,6 +11,7 @@ from brain.agents.builtin.recall.chinese import Chinese
 from brain.agents.builtin.recall.english import English
 from brain.agents.builtin.recall.evidence import with_ended
 from brain.agents.builtin.recall.happenings import events_reply, promised_reply
+from brain.agents.builtin.recall.kinship import with_kin
 from brain.agents.builtin.recall.lookup import Looked
 from brain.agents.builtin.recall.naming import with_given_names
 from brain.agents.builtin.recall.opposites import with_opposites
@@ -54,7 +55,8 @@ def reply_to(ask: Ask, turn: RecallTurn, looked: Looked | None = None) -> Reply:
 
     looked  what was read beyond the dossier
     """
-    told_turn, read = with_opposites(with_ended(with_given_names(turn))), looked or Looked()
+    read = looked or Looked()
+    told_turn = with_opposites(with_ended(with_given_names(turn)))
     if not ask.others:
         return _one(ask, told_turn, read)
     return _for_each((ask, *ask.others), told_turn, read)
@@ -73,6 +75,7 @@ def _one(ask: Ask, turn: RecallTurn, looked: Looked) -> Reply:
     }
     names = {entry.who.id: entry.who for entry in turn.dossier}
     called = replace(ask, subjects=tuple(names.get(ref.id, ref) for ref in ask.subjects))
+    called, turn = with_kin(called, turn, looked)
     reply = answers[ask.form](Answering(called, turn, looked))
     if not (called.several and reply.found):
         return reply

@@ -21,8 +21,12 @@ Form = Literal["value", "reverse", "profile", "events", "commitments", "rules", 
 KINSHIP = words("sibling_of parent_of partner_of relative_of friend_of knows client_of reports_to has_pet")
 SYMMETRIC = words("partner_of sibling_of friend_of relative_of knows")
 _GENERAL = words(
-    "sibling siblings child children kid kids parent parents relative relatives 孩子 小孩 父母 兄弟姐妹 亲戚 家人"
+    """
+    partner spouse sibling siblings child children kid kids parent parents relative relatives
+    孩子 小孩 父母 兄弟姐妹 亲戚 家人 亲人 伴侣 配偶 爱人
+    """
 )
+_BY_WORD = words("sibling_of parent_of relative_of partner_of knows client_of")
 BY_THING = words("has_code kept_in")
 """Relations of things without a proper name, found by the words that describe them."""
 
@@ -72,6 +76,16 @@ _SPEAKS = next(relation for relation in RELATIONS if relation.predicate == "spea
 
 
 @dataclass(frozen=True, slots=True)
+class Kin:
+    """A word for a relative in a question: whose, the word, and the relation it is held under."""
+
+    owner: Ref
+    noun: str
+    predicate: str
+    by_value: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A question.
 
@@ -88,6 +102,7 @@ class Ask:
     left        those of them that no name, relation or kind in it accounts for: what narrows the question further
     kinds       Concept Types, or species, the answer is limited to
     is_narrower whether its word for a relative says more than the relation holds: a son, where children are held
+    kin         the word for a relative it uses, where that says more than the relation
     is_group    whether the subjects are those "we" may mean
     several     relatives of whom one is meant, when it is not on record which
     creditors   to whom something is owed or promised
@@ -117,6 +132,7 @@ class Ask:
     left: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     is_narrower: bool = False
+    kin: Kin | None = None
     is_group: bool = False
     several: tuple[Ref, ...] = ()
     creditors: tuple[Ref, ...] = ()
@@ -166,6 +182,13 @@ _SAID: dict[str, Callable[[str], tuple[str, ...]]] = {"speaks": language_names, 
 def is_narrower(noun: str, relation: Relation) -> bool:
     """Whether a word for a relative says more than the relation does."""
     return relation.predicate in ("sibling_of", "parent_of", "relative_of") and noun not in _GENERAL
+
+
+def kin_of(owner: Ref, noun: str, relation: Relation) -> Kin | None:
+    """The word for a relative as what narrows the relation; None where it says no more."""
+    if relation.predicate not in _BY_WORD or noun in _GENERAL:
+        return None
+    return Kin(owner, noun, relation.predicate, relation.by_value)
 
 
 _LISTING = frozenset((",", "and", ", and", "&", "or", "和", "与", "跟", "及", "、", "以及", "或"))

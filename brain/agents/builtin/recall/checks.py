@@ -32,14 +32,9 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
         return told_reply(a, held)  # each is told; what they have in common is for the reader to see
     if ask.wants_future and not any(claim.standing == "planned" for _, claim in named):
         return future_reply(a, held)
-    opposite = _opposite(a)
-    stands = {standing_at(claim, ask): (part, claim) for part, claim in named}
-    if opposite is not None and not stands.keys() & {"accepted", "disputed"} and not (ask.wants_past and "was" in stands):
-        told = [a.tell.one(opposite, telling_of(opposite.predicate, ask.language)).within(a.words.no)]
-        if "denied" in stands:
-            part, claim = stands["denied"]
-            told += [a.tell.differing(claim, a.tell.telling(part.relation))] if is_contradicted(claim) else []
-        return a.reply(told, 0.1)
+    contrary = _contrary(a, named)
+    if contrary:
+        return a.reply(contrary, 0.1)
     if named:
         part, claim = min(named, key=lambda found: _RANKS.get(standing_at(found[1], ask) or "", 9))
         return checked_reply(a, part, claim)
@@ -99,6 +94,19 @@ def _instead(a: Answering, part: Held) -> list[Told]:
     if not part.accepted or not a.tell.is_single(part.relation):
         return []
     return a.tell.now(part, a.tell.telling(part.relation))
+
+
+def _contrary(a: Answering, named: Sequence[tuple[Held, KnownClaim]]) -> list[Told]:
+    """A dislike of what the question asks a liking of, with who says otherwise; empty when there is none to tell."""
+    opposite = _opposite(a)
+    stands = {standing_at(claim, a.ask): claim for _, claim in named}
+    if opposite is None or stands.keys() & {"accepted", "disputed"} or (a.ask.wants_past and "was" in stands):
+        return []
+    told = [a.tell.one(opposite, telling_of(opposite.predicate, a.ask.language)).within(a.words.no)]
+    denied = stands.get("denied")
+    if denied is not None and is_contradicted(denied):
+        told.append(a.tell.differing(denied, telling_of(denied.predicate, a.ask.language)))
+    return told
 
 
 def _opposite(a: Answering) -> KnownClaim | None:

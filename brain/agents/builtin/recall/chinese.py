@@ -7,18 +7,21 @@ from dataclasses import replace
 from brain.agents.builtin.chinese.subjects import link_of
 from brain.agents.builtin.lexicon.people import CHINESE_PETS
 from brain.agents.builtin.lexicon.things import CHINESE_FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower
+from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower, kin_of
 from brain.agents.builtin.recall.chinese_forms import (
+    ASKED_KIND,
     CHECK,
     COMMITMENTS,
     COUNT,
     DEEDS,
+    EATEN,
     END,
     EVENTS,
     FORMER,
     FUTURE,
     GENERIC,
     LEADS,
+    OF_UNKNOWN,
     OWED_TO,
     OWING,
     PAST,
@@ -80,8 +83,10 @@ class Chinese(Analysis):
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 unknown = "" if relatives else f"{owner.name}的{noun}"
                 asked = self._made("value", tuple(relatives), unknown, others)
-                return replace(asked, several=tuple(relatives) if len(relatives) > 1 else ())
-            return replace(self._made("value", (owner,), "", [relation]), is_narrower=is_narrower(noun, relation))
+                several = tuple(relatives) if len(relatives) > 1 else ()
+                return replace(asked, several=several, kin=kin_of(owner, noun, relation))
+            asked = self._made("value", (owner,), "", [relation])
+            return replace(asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, noun, relation))
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
@@ -96,6 +101,8 @@ class Chinese(Analysis):
     def _profile(self) -> Ask:
         """`介绍一下刘洋`, `关于刘洋你知道什么`."""
         named = [m.ref for m in self.mentions if m.ref.id]
+        if named and OF_UNKNOWN.search(self.text):
+            return self._made("value", (named[0],), "", [])
         if named:
             return self._made("profile", (named[0],), "", [])
         if any(word in self.text for word in ("关于我", "知道我", "记得我", "了解我", "我的")) or self.text == "我是谁":
@@ -189,12 +196,20 @@ class Chinese(Analysis):
     def _kinds(self, relations: list[Relation]) -> frozenset[str]:
         predicates = {relation.predicate for relation in relations}
         if predicates & {"prefers", "likes", "dislikes"}:
-            return frozenset(
-                kind for word, kind in CHINESE_FAVOURITE_KINDS.items() if word in self.text and len(word) > 1
-            )
+            return self._taste_kinds()
         if "has_pet" in predicates:
             return frozenset(species for word, species in CHINESE_PETS.items() if word in self.text) - {"宠物"}
         return frozenset()
+
+    def _taste_kinds(self) -> frozenset[str]:
+        """What kind of thing is liked: `什么饮料`, `喝什么`; one character has to stand right behind the question."""
+        kinds = {
+            kind
+            for word, kind in CHINESE_FAVOURITE_KINDS.items()
+            if (word in self.text and len(word) > 1) or ASKED_KIND.search(self.text[: max(0, self.text.find(word))])
+        }
+        eaten = EATEN.search(self.text)
+        return frozenset(kinds | ({"Drink" if eaten.group(1) == "喝" else "Food"} if eaten and not kinds else set()))
 
     def _kin(self) -> tuple[Ref | None, str, Relation] | None:
         for noun in (*RELATIVES, *CHINESE_PETS):

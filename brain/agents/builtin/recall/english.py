@@ -8,7 +8,7 @@ from typing import Any
 from brain.agents.builtin.english.nouns import name_at
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower, kin_of
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
     CHECK,
@@ -33,7 +33,7 @@ from brain.agents.builtin.recall.english_forms import (
     VALUES,
     WHO,
 )
-from brain.agents.builtin.recall.english_kin import EnglishKin
+from brain.agents.builtin.recall.english_kin import EnglishKin, one
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.turns import Ref
 from brain.names import fold
@@ -71,10 +71,13 @@ class English(EnglishKin):
                     return self._made("value", (), f"{owner.name}'s {noun}", others)
                 asked = self._made("value", tuple(relatives), "", others)
                 is_one = len(relatives) > 1 and noun in RELATIVES and not noun.endswith("s")
-                return replace(asked, several=tuple(relatives) if is_one else ())
+                return replace(
+                    asked, several=tuple(relatives) if is_one else (), kin=kin_of(owner, one(noun), relation)
+                )
             if owner is None:
                 return self._made("value", (), "you", [relation])
-            return replace(self._made("value", (owner,), "", [relation]), is_narrower=is_narrower(noun, relation))
+            asked = self._made("value", (owner,), "", [relation])
+            return replace(asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, one(noun), relation))
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)

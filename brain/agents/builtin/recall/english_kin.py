@@ -14,6 +14,11 @@ from brain.names import fold
 from brain.store.base import ElementId
 
 
+def one(noun: str) -> str:
+    """A word for relatives as the word for one of them."""
+    return noun if noun in RELATIVES else noun.removesuffix("s")
+
+
 class EnglishKin(Analysis):
     """An English question against its turn, with what it says of relatives and pets."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from brain.agents.builtin.lexicon.things import CHINESE_PARTS_OF_KINDS, PARTS_OF_KINDS
 from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, diet_names, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
+from brain.agents.builtin.worth import kind_of
 from brain.agents.turns import KnownClaim, RecallTurn, Ref, Standing
 from brain.names import fold, occurs
 
@@ -178,8 +180,24 @@ def _of_kinds(claims: list[KnownClaim], ask: Ask, all_claims: Iterable[KnownClai
         claim
         for claim in claims
         if (claim.predicate == "has_pet" and species.get(claim.object.id) in ask.kinds)
-        or (claim.predicate != "has_pet" and (claim.object.type in ask.kinds or claim.object.type in (None, "Topic")))
+        or (claim.predicate != "has_pet" and _is_of_kind(claim.object, ask))
+        or (claim.predicate != "has_pet" and ask.is_check and ask.language == "en")  # asks of what it names
     ]
+
+
+def _is_of_kind(value: Ref, ask: Ask) -> bool:
+    """Whether a value is known to be of a kind the question names; of what no table knows nothing is said.
+
+    A word for a part of a kind, `fruit`, has to stand in the value or to have a table of its own.
+    """
+    kinds = {value.type} if value.type not in (None, "Topic") else {kind_of(value.name)}
+    named = fold(value.name)
+    parts = [word for word in PARTS_OF_KINDS if occurs(word, fold(ask.text)) or occurs(f"{word}s", fold(ask.text))]
+    if ask.language == "zh":
+        parts = [word for word in CHINESE_PARTS_OF_KINDS if word in ask.text]
+    members = {**PARTS_OF_KINDS, **CHINESE_PARTS_OF_KINDS}
+    is_part = all(word in named or named in members[word] for word in parts)
+    return bool(kinds & ask.kinds) and is_part
 
 
 def _is_hearsay(claim: KnownClaim) -> bool:

@@ -32,6 +32,10 @@ _COMMITMENTS = (
     'FILTER(?c.attributes.status == "pending" || ?c.attributes.status == "blocked") } LIMIT 64'
 )
 _VOICES = "FIND(?a) WHERE {{ ?a ASSERTION {{proposition: {proposition}, state: ?s}} }} LIMIT 24"
+_MESSAGES = (
+    "FIND(?a, ?e) WHERE {{ ?a ASSERTION {{proposition: {proposition}}} "
+    'STRUCTURAL (?a, "evidence", ?e) ?e EVIDENCE {{}} }} LIMIT 12'
+)
 _NAMES = "FIND(?c) WHERE {{ ?c {{id: {person}, state: ?s}} }}"
 _MOST = 4
 _MOST_NAMES = 12
@@ -53,11 +57,12 @@ class Voice:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What our reads returned; voices by proposition, oldest first."""
+    """What our reads returned; by proposition, voices, oldest first, and the messages that its claims cite."""
 
     claims: tuple[KnownClaim, ...] = ()
     commitments: tuple[KnownCommitment, ...] = ()
     voices: Mapping[ElementId, tuple[Voice, ...]] = field(default_factory=dict)
+    messages: Mapping[ElementId, tuple[str, ...]] = field(default_factory=dict)
 
 
 def lookup_for(ask: Ask, turn: RecallTurn, looked: Looked, about: Sequence[KnownClaim]) -> ToolCall | None:
@@ -76,6 +81,14 @@ def lookup_for(ask: Ask, turn: RecallTurn, looked: Looked, about: Sequence[Known
             return _holders_call(ask, turn)
         case _:
             return None
+
+
+def messages_call(claims: Sequence[KnownClaim]) -> ToolCall | None:
+    """The read of the messages that claims cite."""
+    propositions = list(dict.fromkeys(claim.proposition_id for claim in claims))[:_MOST_NAMES]
+    return (
+        _call("messages", [_MESSAGES.format(proposition=json.dumps(i)) for i in propositions], {}) if claims else None
+    )
 
 
 def _voices_call(looked: Looked, about: Sequence[KnownClaim], turn: RecallTurn) -> ToolCall | None:
@@ -151,7 +164,20 @@ def looked_up(messages: Sequence[ModelMessage], ask: Ask, turn: RecallTurn) -> L
         if isinstance(row, Mapping) and row.get("type") == "assertion" and row.get("proposition"):
             voices.setdefault(row["proposition"], []).append(_voice(row, names))
     spoken = {i: tuple(sorted(found, key=lambda voice: voice.date)) for i, found in voices.items()}
-    return Looked(tuple(claims), _commitments(rows), spoken)
+    return Looked(tuple(claims), _commitments(rows), spoken, _messages(rows))
+
+
+def _messages(rows: Sequence[Any]) -> dict[ElementId, tuple[str, ...]]:
+    """The texts in rows `[assertion, evidence]`, by the proposition the assertion is about."""
+    found: dict[ElementId, tuple[str, ...]] = {}
+    for row in rows:
+        if not isinstance(row, list) or len(row) != 2 or not all(isinstance(part, Mapping) for part in row):
+            continue
+        assertion, evidence = row
+        proposition, text = assertion.get("proposition"), evidence.get("payload")
+        if isinstance(proposition, str) and isinstance(text, str):
+            found[proposition] = (*found.get(proposition, ()), text)
+    return found
 
 
 def _voice(row: Mapping[str, Any], names: Mapping[ElementId, Ref]) -> Voice:

@@ -120,11 +120,11 @@ class Teller:
     def disputed(self, claims: Sequence[KnownClaim], telling: Telling) -> list[Told]:
         """Every side of a disagreement, or that there is one whose other side is not to be seen."""
         if len(claims) == 1 and not claims[0].against:
-            what = Told(told(claims[0], telling, self.language), cited(claims[0]))
+            what = Told(told(claims[0], telling, self.language, past=claims[0].is_over), cited(claims[0]))
             return [Told(what.within(self.words.one_sided).text + source(claims[0], self.words), what.ids)]
         sentences = []
         for claim in claims[:4]:
-            text = told(claim, telling, self.language)
+            text = told(claim, telling, self.language, past=claim.is_over)
             if claim.by:
                 text = self.words.disputed_one.format(who=claim.by.name, date=(claim.said_at or "")[:10], what=text)
             if claim.against:

@@ -22,7 +22,7 @@ _DAY = len("1990-03-04")
 
 def value_reply(a: Answering) -> Reply:
     """The answer to a question for a value, a yes or no, or a date."""
-    if a.ask.is_deed and (a.ask.content or a.ask.language == "zh"):
+    if a.ask.is_deed and not (a.ask.kin or a.ask.unknown) and (a.ask.content or a.ask.language == "zh"):
         deeds = events_reply(a)
         if deeds is not None:
             return deeds
