@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from brain.agents.reading import Query, Reading, ref_id
-from brain.agents.standing import Testimony, actor_of, begun, first_instant, spoken, start_key, weigh
+from brain.agents.spoken import as_said, first_instant, spoken
+from brain.agents.standing import Testimony, actor_of, begun, start_key, weigh
 from brain.agents.stated import read_stated
 from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, KnownVoice, Ref
 from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
@@ -244,6 +245,7 @@ def read_commitments(entities: Sequence[Entity], reading: Reading) -> tuple[Know
                 entity_of(by).ref if isinstance(by, Mapping) else None,
                 tuple(dict.fromkeys((*(earlier.to if earlier else ()), *owed))),
                 attributes.get("due_at"),
+                as_said(attributes.get("due"), attributes.get("due_at")),
             )
     open_first = ("pending", "blocked")
     return tuple(sorted(found.values(), key=lambda c: (c.status not in open_first, c.due or "9", int(c.id[2:]))))

@@ -10,8 +10,6 @@ from brain.agents.turns import Standing
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
-_MINUTE, _DAY, _MONTH, _YEAR = 16, 10, 7, 4
-
 
 @dataclass(frozen=True, slots=True)
 class Testimony:
@@ -229,40 +227,3 @@ def actor_of(assertion: Mapping[str, Any]) -> ElementId | None:
 
 def _said(assertion: Mapping[str, Any]) -> tuple[str, int]:
     return str(assertion.get("asserted_at") or ""), int(assertion["id"][2:])
-
-
-# --- times as a person says them --------------------------------------------------------------------------------------
-
-
-def first_instant(point: Any) -> Timestamp | None:
-    """The earliest instant an endpoint may mean; its latest when it has no earliest."""
-    if isinstance(point, Mapping):
-        return point.get("earliest") or point.get("latest")
-    return str(point) if point is not None else None
-
-
-def spoken(point: Any) -> str:
-    """An endpoint as a person would say it after "since" or "until", to the precision known.
-
-    `2024-03-20`, `2024-03-20 15:00`, `2024-03`, `2024`; a span that is none of these `some time between … and …`. Of
-    an end that is only known to lie before an instant nothing is said: that instant is when somebody spoke, no date of
-    what they spoke about.
-    """
-    if point is None:
-        return ""
-    if not isinstance(point, Mapping):
-        return f"{point[:_DAY]}" if point.endswith("T00:00:00.000Z") else f"{point[:_MINUTE].replace('T', ' ')}"
-    earliest, latest = point.get("earliest"), point.get("latest")
-    if earliest is None:
-        return ""
-    if latest is None:
-        return f"some time from {earliest[:_DAY]} on"
-    if earliest[:_MINUTE] == latest[:_MINUTE]:
-        return str(earliest[:_MINUTE]).replace("T", " ")
-    if earliest[:_DAY] == latest[:_DAY]:
-        return str(earliest[:_DAY])
-    # A month or year that was not over when it was named ends where it was said.
-    for width, begins in ((_MONTH, "-01T00:00"), (_YEAR, "-01-01T00:00")):
-        if earliest[:width] == latest[:width] and earliest[width:].startswith(begins):
-            return str(earliest[:width])
-    return f"some time between {earliest[:_DAY]} and {latest[:_DAY]}"

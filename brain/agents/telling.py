@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from brain.agents.prompts import estimated_tokens
+from brain.agents.spoken import day_or_minute
 from brain.agents.texts import block, clean, one_line
 from brain.agents.tools import compact
 from brain.agents.turns import (
@@ -20,7 +21,7 @@ from brain.agents.turns import (
     RecallTurn,
     Ref,
 )
-from brain.times import Timestamp, offset_text
+from brain.times import offset_text
 
 DOSSIER_TOKENS = 1_200
 _NAME = 120
@@ -144,15 +145,11 @@ def event_lines(events: Sequence[KnownEvent]) -> list[str]:
 def _span(event: KnownEvent) -> str:
     if event.on is None:
         return f"told {event.said_at[:10]}" if event.said_at else "of unknown date"
+    if event.on_text and (event.until is None or event.until[:10] == event.on[:10] or len(event.on_text) < 10):
+        return event.on_text
     if event.until is None or event.until[:10] == event.on[:10]:
-        return _day_or_minute(event.on)
+        return day_or_minute(event.on)
     return f"{event.on[:10]} to {event.until[:10]}"
-
-
-def _day_or_minute(instant: Timestamp) -> str:
-    """An instant of a day that was said without a time of day as that day, any other with its minute."""
-    is_day = instant[11:19] in ("00:00:00", "23:59:59")
-    return instant[:10] if is_day else f"{instant[:16].replace('T', ' ')} UTC"
 
 
 def commitment_lines(commitments: Sequence[KnownCommitment]) -> list[str]:
@@ -162,7 +159,7 @@ def commitment_lines(commitments: Sequence[KnownCommitment]) -> list[str]:
         people = _name(known.who.name) if known.who else "somebody"
         if known.to:
             people += " to " + ", ".join(_name(ref.name) for ref in known.to)
-        due = f", due {_day_or_minute(known.due)}" if known.due else ""
+        due = f", due {known.due_text or day_or_minute(known.due)}" if known.due else ""
         lines.append(f"- {known.id} commitment {known.status}: {one_line(known.summary, _VALUE)} ({people}{due})")
     return lines
 

@@ -120,7 +120,10 @@ class DossierEntry:
 
 @dataclass(frozen=True, slots=True)
 class KnownEvent:
-    """An Event on record; `on` is its start, `said_at` when it was told."""
+    """An Event on record; `on` is its start, `said_at` when it was told, `on_text` its date as a person would say it.
+
+    A time of day in `on_text` has its zone: the offset of the clock it was said by (`2026-04-16 16:00 +01:00`), or UTC.
+    """
 
     id: ElementId
     summary: str
@@ -128,11 +131,16 @@ class KnownEvent:
     until: Timestamp | None
     who: tuple[Ref, ...]
     said_at: Timestamp | None
+    on_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCommitment:
-    """A Commitment on record; `status` is pending, blocked, fulfilled, cancelled or expired."""
+    """A Commitment on record; `status` is pending, blocked, fulfilled, cancelled or expired.
+
+    due       the last instant of when it is due
+    due_text  that as a person would say it, like an Event's `on_text`
+    """
 
     id: ElementId
     summary: str
@@ -140,6 +148,7 @@ class KnownCommitment:
     who: Ref | None
     to: tuple[Ref, ...]
     due: Timestamp | None
+    due_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from brain.agents.dossier import entity_of, read_claims
-from brain.agents.jobs import RecallJob
+from brain.agents.jobs import RecallJob, Said
 from brain.agents.reading import Reading
 from brain.agents.recollection import recall_turn
-from brain.agents.remember.dates import read_date
-from brain.agents.standing import spoken
-from brain.agents.telling import entry_lines
+from brain.agents.remember.dates import read_date, with_zone
+from brain.agents.spoken import as_said, spoken
+from brain.agents.telling import entry_lines, recall_text
 from brain.agents.turns import DossierEntry, KnownClaim
 from brain.gate.gate import reader_session
 from tests.agents.space import MONDAY, TestSpace, remember, said
@@ -53,9 +53,9 @@ def test_a_date_is_told_back_as_it_was_said(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("2024-03-20T15:00Z", "2024-03-20 15:00"), ("2024-03-20T15:00:07Z", "2024-03-20 15:00")]
+    ("text", "words"), [("2024-03-20T15:00Z", "2024-03-20 15:00 UTC"), ("2024-03-20T15:00:07Z", "2024-03-20 15:00 UTC")]
 )
-def test_an_instant_is_told_to_the_minute(text: str, words: str) -> None:
+def test_an_instant_is_told_to_the_minute_with_its_zone(text: str, words: str) -> None:
     assert spoken(read_date(text).point) == words
 
 
@@ -76,11 +76,59 @@ def test_a_month_or_year_that_is_not_over_is_told_as_that(text: str) -> None:
         ),
         ({"earliest": "2024-03-20T08:00:00.000Z", "latest": "2024-03-20T11:00:00.000Z"}, "2024-03-20"),
         ("2024-03-20T00:00:00.000Z", "2024-03-20"),
-        ("2024-03-20T15:07:00.000Z", "2024-03-20 15:07"),
+        ("2024-03-20T15:07:00.000Z", "2024-03-20 15:07 UTC"),
     ],
 )
 def test_a_bound_is_told_as_what_it_says_and_no_more(point: Any, words: str) -> None:
     assert spoken(point) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "words"),
+    [
+        ("2026-04-16", 60, "2026-04-16"),
+        ("2026-04", -480, "2026-04"),
+        ("2026", 0, "2026"),
+        ("2026-04-16T16:00", 60, "2026-04-16 16:00 +01:00"),
+        ("2026-04-16T16:00", 0, "2026-04-16 16:00 UTC"),
+        ("2026-04-16T23:30", -480, "2026-04-16 23:30 -08:00"),
+        ("2026-04-16T12:00+0900", 60, "2026-04-16 12:00 +09:00"),
+        ("2026-04-16T12:00:30Z", 60, "2026-04-16 12:00 UTC"),
+    ],
+)
+def test_a_date_kept_with_its_words_is_told_as_it_was_said_by_the_clock_it_was_said_by(
+    text: str, offset: int, words: str
+) -> None:
+    span = read_date(text, offset)
+    kept = with_zone(text, offset)
+    assert as_said(kept, span.latest) == as_said(kept, span.earliest) == words
+
+
+@pytest.mark.parametrize("text", [None, 7, "soon", "2026-05-99", "2025-05-01"])
+@pytest.mark.parametrize(
+    ("instant", "words"),
+    [
+        ("2026-04-16T23:59:59.999Z", "2026-04-16"),
+        ("2026-04-16T00:00:00.000Z", "2026-04-16"),
+        ("2026-04-16T15:00:59.999Z", "2026-04-16 15:00 UTC"),
+    ],
+)
+def test_an_instant_whose_words_do_not_fit_it_is_told_as_a_day_or_in_utc(text: Any, instant: str, words: str) -> None:
+    assert as_said(text, instant) == words
+
+
+def test_a_promise_and_a_happening_are_told_by_the_clock_they_were_told_by(space: TestSpace) -> None:
+    message = Said("user", "…", "Alice", MONDAY, 540)
+    promise = {"msg": 1, "what": "call Bob", "who": "I", "due": "2026-05-06T12:00"}
+    happening = {"msg": 1, "what": "Alice met Bob", "who": ["I"], "on": "2026-05-03T09:30"}
+    space.form([remember(commitments=[promise], events=[happening])], message)
+    reading = Reading(space.engine, reader_session("agent:recall"))
+    turn = recall_turn(RecallJob("When did Alice meet Bob?"), LATER, reading)
+    assert turn.commitments[0].due_text == "2026-05-06 12:00 +09:00"
+    assert turn.events[0].on_text == "2026-05-03 09:30 +09:00"
+    words = recall_text(turn)
+    assert "event 2026-05-03 09:30 +09:00: Alice met Bob" in words
+    assert "due 2026-05-06 12:00 +09:00" in words
 
 
 # --- former values ------------------------------------------------------------------------------------------------

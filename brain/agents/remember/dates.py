@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from brain.times import Timestamp, milliseconds, timestamp
+from brain.times import Timestamp, milliseconds, offset_text, timestamp
 
 _DATE = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d{2})(?:-(?P<day>\d{2})"
@@ -70,6 +70,21 @@ def read_date(text: str, utc_offset_minutes: int = 0) -> Span:
     fraction = int((part["fraction"] or "0").ljust(3, "0"))
     start = start.replace(second=int(part["second"]), microsecond=fraction * 1000)
     return _between(start, start, shift)
+
+
+def zone_of(text: str) -> str:
+    """The zone a time of day was written with, as `Z` or `+01:00`; empty where there is none."""
+    match = _DATE.fullmatch(text.strip())
+    zone = (match["zone"] or "") if match else ""
+    return zone if len(zone) in (0, 1, 6) else f"{zone[:3]}:{zone[3:]}"
+
+
+def with_zone(text: str, utc_offset_minutes: int) -> str:
+    """A date as it is kept beside its instant: a time of day without a zone gets that of the clock it was told by."""
+    said = text.strip()
+    match = _DATE.fullmatch(said)
+    is_told_by_clock = match is not None and match["hour"] is not None and match["zone"] is None
+    return said + offset_text(utc_offset_minutes) if is_told_by_clock else said
 
 
 def just_before(instant: Timestamp) -> Timestamp:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.remember.block import Block
-from brain.agents.remember.dates import Span, read_date
+from brain.agents.remember.dates import Span, read_date, with_zone
 from brain.agents.remember.document import Happening, Promise, Rule, Wish
 from brain.agents.remember.faults import Wrong
 from brain.agents.remember.ground import Ground, Message
@@ -87,7 +87,8 @@ def compile_event(at: str, item: Happening, ground: Ground) -> OtherPiece:
     attributes: dict[str, Any] = {"summary": item.what, "event_class": "episode"}
     if item.on is not None:
         span = _span(item.on, "on", message)
-        attributes |= {"when": item.on, "started_at": span.earliest, "ended_at": span.latest}
+        on = with_zone(item.on, message.utc_offset_minutes)
+        attributes |= {"when": on, "started_at": span.earliest, "ended_at": span.latest}
     who = [_someone(name, message, ground, "who", ()) for name in item.who] or [message.speaker]
     return NewRecord(at, message, "Event", attributes, tuple(("involves", thing) for thing in _once(who)))
 
@@ -100,7 +101,8 @@ def compile_commitment(at: str, item: Promise, ground: Ground) -> OtherPiece:
         return _settle(at, item, message, who, ground)
     attributes: dict[str, Any] = {"summary": item.what, "status": "pending", "created_at": message.observed_at}
     if item.due is not None:
-        attributes |= {"due": item.due, "due_at": _span(item.due, "due", message).latest}
+        due = with_zone(item.due, message.utc_offset_minutes)
+        attributes |= {"due": due, "due_at": _span(item.due, "due", message).latest}
     links = [("committed_to", who)]
     if item.to is not None:
         links.append(("owed_to", _someone(item.to, message, ground, "to")))
