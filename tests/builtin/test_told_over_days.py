@@ -79,6 +79,9 @@ def answer(space: TestSpace, question: str) -> str:
             "took back",
             "is allergic",
         ),
+        (("I joined the Rotary Club.", "I left the Rotary Club."), "Is Tom in the Rotary Club?", "Not any more", "Yes"),
+        (("I take aspirin.", "I stopped taking aspirin."), "What medication does Tom take?", "Not any more", "takes"),
+        (("I own a boat.", "I sold my boat."), "Does Tom own a boat?", "Not any more", "Yes"),
         (("The garage code is 4821, please keep it.",), "What is the garage code?", "4821", "nothing on record"),
     ],
 )
@@ -163,3 +166,22 @@ def test_what_is_no_place_and_no_arrangement_is_not_kept_as_one(space: TestSpace
 def test_a_promise_to_ones_mother_is_ones_own(space: TestSpace) -> None:
     told(space, "我答应妈妈周日给她打电话。", by="李明")
     assert space.rows('FIND(?c.attributes.summary) WHERE { ?c {type: "Commitment"} }') == ["给妈妈打电话"]
+
+
+@pytest.mark.requirement("BR-FORM-018")
+@pytest.mark.parametrize(
+    ("promised", "then", "becomes"),
+    [
+        ("I'll send Lena the schema draft by Friday.", "Lena, I sent you the schema draft.", "fulfilled"),
+        ("I'll send you the invoice tomorrow.", "I've sent you the invoice.", "fulfilled"),
+        ("I'll pick up Zoe on Friday.", "I picked up Zoe yesterday.", "fulfilled"),
+        ("I'll call Mia on Friday.", "I won't call Mia after all.", "cancelled"),
+        ("I'll call Mia on Friday.", "I called Ben yesterday.", "pending"),
+        ("I'll send you the invoice tomorrow.", "I sent you a photo.", "pending"),
+    ],
+)
+def test_what_was_done_or_called_off_settles_its_promise_alone(
+    space: TestSpace, promised: str, then: str, becomes: str
+) -> None:
+    told(space, promised, then)
+    assert space.rows('FIND(?c.attributes.status) WHERE { ?c {type: "Commitment"} }') == [becomes]

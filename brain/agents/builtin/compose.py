@@ -289,7 +289,7 @@ class _Composer:
         settled = self._settled(took)
         if settled is not None:
             self.promises.append(settled)
-        elif not any(event.what == took.what for event in self.events):
+        elif not took.settles and not any(event.what == took.what for event in self.events):
             self.events.append(
                 Happening(
                     took.msg, took.what[:400], took.on, tuple(_name(thing, took.speaker) for thing in took.who[:16])
@@ -298,7 +298,9 @@ class _Composer:
 
     def _settled(self, took: Took) -> Promise | None:
         """The open commitment that this was, when there is exactly one."""
-        status: Literal["fulfilled", "cancelled"] = "cancelled" if took.verb == "cancel" else "fulfilled"
+        status: Literal["fulfilled", "cancelled"] = (
+            "cancelled" if took.verb == "cancel" or took.cancels else "fulfilled"
+        )
         meant = [known for known in self.turn.commitments if _settles(took, known)]
         if len(meant) != 1:
             return None
@@ -393,6 +395,10 @@ def _may_stand_for(held: Value, said: str) -> bool:
     return old[:1].isupper() == said[:1].isupper()
 
 
+_SLIGHT = frozenset(("the", "and", "for", "with", "you", "your", "her", "his", "him", "its", "our", "out", "off"))
+"""Words that say little about which deed is meant."""
+
+
 def _settles(took: Took, known: KnownCommitment) -> bool:
     """Whether what was done is what was owed: the same person, the same deed, most of the same words."""
     if known.status not in ("pending", "blocked") or known.who is None or not took.who:
@@ -400,7 +406,7 @@ def _settles(took: Took, known: KnownCommitment) -> bool:
     if not _is(known.who.id, known.who.name, took.who[0]):
         return False
     owed, done = words(known.summary), set(words(took.what))
-    content = [word for word in owed if len(word) > 3 and word != took.verb]
+    content = [word for word in owed if len(word) > 2 and word != took.verb and word not in _SLIGHT]
     if not content or (took.verb and took.verb != "cancel" and owed[0] != took.verb):
         return False
     return sum(word in done for word in content) >= max(1, round(0.7 * len(content)))

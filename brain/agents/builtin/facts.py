@@ -56,7 +56,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Something that took place; `verb` is the lemma of what was done."""
+    """Something that took place; `verb` is the lemma of what was done.
+
+    settles  it counts only as what becomes of a promise
+    cancels  it is what will not be done after all
+    """
 
     msg: int
     speaker: Thing
@@ -64,6 +68,8 @@ class Took:
     on: str | None
     who: tuple[Thing, ...]
     verb: str = ""
+    settles: bool = False
+    cancels: bool = False
 
 
 @dataclass(frozen=True, slots=True)

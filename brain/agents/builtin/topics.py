@@ -112,7 +112,7 @@ def _nouns(claims: Iterable[Told], speaker: str) -> dict[str, set[str]]:
     kinds = {told.subject_key for told in claims if told.relation == "species"}
     if len(animals) == 1 and not animals & kinds:
         # One animal whose kind is not told is whichever the speaker calls it.
-        nouns.setdefault(*animals, set()).update(word for noun in _SPECIES for word in noun.split(" "))
+        nouns.setdefault(min(animals), set()).update(word for noun in _SPECIES for word in noun.split(" "))
     return nouns
 
 

@@ -39,6 +39,7 @@ _HAS_KIN_CALLED = pattern(rf"^有一?[个位](?P<noun>{_KIN_NAMES})，?(?:名字
 _DEADLINE = pattern(
     r"^的?(?:截止日期|截止时间|期限)(?:是|在|(?P<moved>(?:已经?)?(?:改|推迟|延期|延后|延|提前|顺延|调整)(?:到|至|为)?了?))?$"
 )
+_NEW: frozenset[Mark] = frozenset(("new",))
 _ITS_NAME = pattern(r"^[它他她]?(?:的?名字)?(?:叫做?|是)(?P<name>.+?)$")
 _CODE = pattern(
     r"^(?P<of>[\p{Han}\p{Latin}0-9 -]{0,16}?)的?(?P<noun>门禁码|取件码|门锁码|暗号|密码|口令)(?:是|"
@@ -197,7 +198,7 @@ class _Sentence:
         if deadline and clause.times and thing.type == "Project":
             due = clause.times[0].when("future")
             if due is not None and len(due.start) == 10:
-                marks = self.opening.marks | ({"new"} if deadline["moved"] else set())
+                marks: frozenset[Mark] = self.opening.marks | (_NEW if deadline["moved"] else frozenset())
                 return [*subject.facts, Fact(msg, speaker, thing, "deadline", due.start, marks=marks)]
         pet = self._pet(thing, mood)
         if pet is not None:

@@ -101,7 +101,7 @@ class _Reader:
             if any(self.word.startswith(f"{word} ") for word in _FAVOURITES):
                 yield from self._favourite(self.word.partition(" ")[2])
                 return
-            if link_of(self.word) is not None:
+            if (link_of(self.word) or link_of(self.word.removesuffix("s"))) is not None:
                 yield from self._kin()
                 return
             if self.word in PETS:
@@ -143,6 +143,9 @@ class _Reader:
         link = link_of(self.word)
         found = next(self._fill("name"), None)
         owner = self._owner()
+        if found is None and self.word.endswith(("s", "children")):
+            yield from self._named(self.clause.rest)  # `My kids are Max and Mia`
+            return
         if link is None or found is None or owner is None:
             return
         yield from owner[1]

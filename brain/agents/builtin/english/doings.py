@@ -63,6 +63,10 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
     if appointment is not None:
         yield appointment
         return
+    if group.negated and group.tense == "future" and clause.subjects[0].sort == "i":
+        called_off = _settling(clause, cast, msg, cancels=True)  # `I won't call Mia after all`
+        if called_off is not None:
+            yield called_off
     if group.negated or group.no_longer:
         return
     subject = next((noun for noun in clause.subjects if noun.sort == "i"), clause.subjects[0])
@@ -71,9 +75,13 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
         and not group.progressive
         and (group.lemma in _EVENTFUL or (group.lemma == "have" and _has_head(clause.rest, _UNDERGONE)))
     ):
-        event = _event(clause, cast, msg)
+        event = _event(clause, cast, msg) or _settling(clause, cast, msg)
         if event is not None:
             yield event
+    elif group.tense in ("past", "perfect") and not group.progressive:
+        settling = _settling(clause, cast, msg)
+        if settling is not None:
+            yield settling
     elif group.tense == "future" or _is_planned(clause) or (group.must and _due(clause) is not None):
         promise = _promise(subject, clause, clause.rest, group.lemma, cast, msg)
         if promise is not None:
@@ -150,6 +158,14 @@ def _event(clause: Clause, cast: Cast, msg: int) -> Took | None:
     return Took(
         msg, cast.speaker, what, on.on if on else None, tuple(dict.fromkeys([*named, *people])), clause.group.lemma
     )
+
+
+def _settling(clause: Clause, cast: Cast, msg: int, *, cancels: bool = False) -> Took | None:
+    """What is no event worth keeping, and may yet be what the speaker promised: `I've sent you the invoice`."""
+    if len(clause.subjects) != 1 or clause.subjects[0].sort != "i" or not _says_something(clause.rest):
+        return None
+    what = phrase_of([*clause.verbs, *(token for token in clause.rest if token.low != "you")])
+    return Took(msg, cast.speaker, what, None, (cast.speaker,), clause.group.lemma, settles=True, cancels=cancels)
 
 
 def _says_something(rest: Sequence[Token]) -> bool:

@@ -169,9 +169,12 @@ PERSON_FRAMES: tuple[Frame, ...] = (
     _frame("be get", "diagnosed with <condition>", "start has_condition condition"),
     _frame("be", "<diabetic>", "state has_condition diabetic"),
     _frame("take", "<medicine>", "state takes_medication medicine"),
+    _frame("stop quit", "taking <medicine>", "end takes_medication medicine"),
     # possessions and tools
     _frame("own", "<possession>", "state owns possession"),
     _frame("have", "<vehicle>", "state owns vehicle"),
+    _frame("sell", "<vehicle>", "end owns vehicle; end drives vehicle"),
+    _frame("sell", "<possession>", "end owns possession"),
     _frame("drive", "<vehicle>", "state drives vehicle"),
     _frame("use", "<tools>", "state uses tools"),
     _frame("use", "<tools> for|as|at|on <thing>", "state uses tools"),

@@ -26,7 +26,7 @@ from brain.agents.builtin.english.shapes import matches
 from brain.agents.builtin.english.slots import SLOTS, Scene
 from brain.agents.builtin.english.tails import Tail, tail_of
 from brain.agents.builtin.english.tokens import tokens_of
-from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Value
+from brain.agents.builtin.facts import Fact, Mark, Statement, Thing, Took, Value
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.people import PETS
 from brain.agents.builtin.lexicon.places import PLACES
@@ -117,9 +117,10 @@ class EnglishReader:
             said += [fact for fact in self._named_kin(clause) if fact not in said]
         if not stated:
             done = doings.of_clause(clause, self.cast, self.msg, marks)
-            if not done and "hearsay" not in marks:
+            only_settles = all(isinstance(item, Took) and item.settles for item in done)
+            if only_settles and "hearsay" not in marks:
                 note = note_of(clause, scene.text, self.cast, self.msg) or away_of(clause, self.cast, self.msg)
-                done = [note] if note else []
+                done = [*done, note] if note else done
             said += done
         return said
 
@@ -259,6 +260,7 @@ class EnglishReader:
 
     def _framed(self, noun: Noun, clause: Clause, scene: Scene, marks: frozenset[Mark]) -> list[Statement] | None:
         """What the clause says of one subject through the frames of its kind; None when no frame fits."""
+        ends: list[Statement] = []
         for frame, held, tail in self._frames(noun, clause, scene):
             resolved = resolve(noun, self.cast, self.msg, sure=frame.sure and clause.group.agrees is not False)
             if resolved is None:
@@ -275,10 +277,14 @@ class EnglishReader:
                 for say in frame.says
                 for fact in self._said(say, subject, held, clause, tail, marks | _marks_of(say, known))
             ]
-            if facts:
+            if facts and all("if_known" in fact.marks and fact.stance == "ended" for fact in facts):
+                # `I left Rotary` ends whichever of a job and a membership is known.
+                ends += [fact for fact in [*aside, *facts] if fact not in ends]
+                continue
+            if facts and not ends:
                 self.cast.mention(subject)
                 return [*aside, *facts]
-        return None
+        return ends or None
 
     def _frames(self, noun: Noun, clause: Clause, scene: Scene) -> Iterator[tuple[Frame, dict[str, Any], Tail]]:
         for frame in self._table(noun):
