@@ -11,6 +11,7 @@ from brain.agents.remember.ground import SlotClaim
 from brain.agents.remember.things import PERSON, Thing
 from brain.agents.turns import PredicateWord, Vocabulary
 from brain.agents.words import nearest
+from brain.kip.belief.dependency import is_recording_invalidated
 from brain.names import called_first, fold, key_for
 from brain.store.base import ElementId
 
@@ -87,7 +88,8 @@ def thing_of(view: Any) -> Thing:
 
 
 def _is_active(assertion: Any) -> bool:
-    return bool((assertion.get("lifecycle") or {}).get("status", "active") == "active")
+    is_standing = (assertion.get("lifecycle") or {}).get("status", "active") == "active"
+    return is_standing and not is_recording_invalidated(assertion)
 
 
 def _slot_claim(assertion: Any, target: Any) -> SlotClaim:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.reading import Reading
+from brain.kip.belief.dependency import is_recording_invalidated
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
@@ -69,6 +70,8 @@ def _read(query: str, ids: Sequence[ElementId], most: int, reading: Reading) -> 
         return _read(query, ids[:half], most, reading) | _read(query, ids[half:], most, reading)
     found: dict[ElementId, dict[ElementId, Stated]] = {i: {} for i in ids}
     for entity_id, proposition, other, assertion in rows:
+        if is_recording_invalidated(assertion):
+            continue
         known = found[entity_id]
         if proposition["id"] in known or len(known) < most:
             known.setdefault(proposition["id"], Stated(proposition, other, [], {})).assertions.append(assertion)
