@@ -18,7 +18,7 @@ from brain.agents.dossier import (
 )
 from brain.agents.jobs import RecallJob
 from brain.agents.reading import Reading
-from brain.agents.spoken import as_said
+from brain.agents.spoken import as_said, span_as_said
 from brain.agents.telling import fitted
 from brain.agents.texts import clean, one_line
 from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref
@@ -190,7 +190,7 @@ def _event(view: Mapping[str, Any], who: Sequence[Any], told: Timestamp | None) 
         attributes.get("ended_at"),
         tuple(entity_of(person).ref for person in who if isinstance(person, Mapping)),
         told or (view.get("_system") or {}).get("created_at"),
-        as_said(attributes.get("when"), attributes.get("started_at")),
+        span_as_said(attributes.get("when"), attributes.get("started_at"), attributes.get("ended_at")),
     )
 
 

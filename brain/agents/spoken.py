@@ -75,6 +75,12 @@ def as_said(text: Any, instant: Timestamp | None) -> str:
     return f"{said[:_DAY]} {said[_DAY + 1 : _MINUTE]} {'UTC' if zone in ('', 'Z', '+00:00') else zone}"
 
 
+def span_as_said(text: Any, first: Timestamp | None, last: Timestamp | None) -> str:
+    """What `as_said` tells of a span; empty where its two ends are not one day, month, year or minute."""
+    said = as_said(text, first)
+    return said if last is None or said == as_said(text, last) else ""
+
+
 def day_or_minute(instant: Timestamp) -> str:
     """The first or last instant of a day as that day, any other to the minute."""
     return instant[:_DAY] if instant[11:19] in ("00:00:00", "23:59:59") else _minute(instant)

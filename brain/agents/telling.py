@@ -145,7 +145,7 @@ def event_lines(events: Sequence[KnownEvent]) -> list[str]:
 def _span(event: KnownEvent) -> str:
     if event.on is None:
         return f"told {event.said_at[:10]}" if event.said_at else "of unknown date"
-    if event.on_text and (event.until is None or event.until[:10] == event.on[:10] or len(event.on_text) < 10):
+    if event.on_text:
         return event.on_text
     if event.until is None or event.until[:10] == event.on[:10]:
         return day_or_minute(event.on)

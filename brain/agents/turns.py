@@ -122,7 +122,8 @@ class DossierEntry:
 class KnownEvent:
     """An Event on record; `on` is its start, `said_at` when it was told, `on_text` its date as a person would say it.
 
-    A time of day in `on_text` has its zone: the offset of the clock it was said by (`2026-04-16 16:00 +01:00`), or UTC.
+    `on_text` is a year, month, day or minute, and empty of a longer span. A time of day has its zone: the offset of the
+    clock it was said by (`2026-04-16 16:00 +01:00`), or UTC.
     """
 
     id: ElementId

@@ -11,7 +11,7 @@ from brain.agents.jobs import RecallJob, Said
 from brain.agents.reading import Reading
 from brain.agents.recollection import recall_turn
 from brain.agents.remember.dates import read_date, with_zone
-from brain.agents.spoken import as_said, spoken
+from brain.agents.spoken import as_said, span_as_said, spoken
 from brain.agents.telling import entry_lines, recall_text
 from brain.agents.turns import DossierEntry, KnownClaim
 from brain.gate.gate import reader_session
@@ -115,6 +115,13 @@ def test_a_date_kept_with_its_words_is_told_as_it_was_said_by_the_clock_it_was_s
 )
 def test_an_instant_whose_words_do_not_fit_it_is_told_as_a_day_or_in_utc(text: Any, instant: str, words: str) -> None:
     assert as_said(text, instant) == words
+
+
+def test_a_span_is_told_by_its_words_where_they_mean_all_of_it() -> None:
+    first, last = "2026-05-01T00:00:00.000Z", "2026-05-31T23:59:59.999Z"
+    assert span_as_said("2026-05", first, last) == "2026-05"
+    assert span_as_said("2026-05-01", first, last) == ""
+    assert span_as_said(None, first, last) == ""
 
 
 def test_a_promise_and_a_happening_are_told_by_the_clock_they_were_told_by(space: TestSpace) -> None:

@@ -90,6 +90,8 @@ class Wording:
     no_commitments_then: str
     not_over: str
     earlier_said: str
+    noted: str
+    but_later: str
 
 
 WORDING: dict[Language, Wording] = {
@@ -161,6 +163,8 @@ WORDING: dict[Language, Wording] = {
         no_commitments_then="I have no promise, plan or reminder on record that is due then",
         not_over="{what}; an end is not on record",
         earlier_said="Said earlier: {what}",
+        noted="On record in these words, of {date}: “{what}”",
+        but_later="But on {date} this was said: “{what}”",
     ),
     "zh": Wording(
         stop="。",
@@ -230,6 +234,8 @@ WORDING: dict[Language, Wording] = {
         no_commitments_then="没有在那时到期的承诺、计划或提醒的记录",
         not_over="{what}；没有结束的记录",
         earlier_said="早先说过：{what}",
+        noted="{date}的记录原话：“{what}”",
+        but_later="但{date}有人说：“{what}”",
     ),
 }
 
@@ -298,8 +304,8 @@ def event_text(event: KnownEvent, words: Wording) -> str:
 
 def event_date(event: KnownEvent) -> str:
     """The day, month, year or span of an event, as precisely as it is held."""
-    if event.on is None:
-        return ""
+    if event.on is None or event.on_text:
+        return event.on_text
     first, last = event.on, event.until or event.on
     if first[:10] == last[:10]:
         return first[:10] if first[11:16] in ("00:00", "") else zoned(first[:16].replace("T", " "))
@@ -316,7 +322,7 @@ def commitment_text(known: KnownCommitment, words: Wording) -> str:
     owed = words.owed_to.format(who=listed(unnamed, words)) if unnamed else ""
     what = known.summary + (owed if owed.startswith(" ") else "")
     notes = [owed] if owed and not owed.startswith(" ") else []
-    notes += [words.due.format(date=_due(known.due))] if known.due else []
+    notes += [words.due.format(date=known.due_text or _due(known.due))] if known.due else []
     if known.status != "pending":
         notes.append(known.status)
     text = words.owed.format(who=known.who.name, what=what) if known.who else what
