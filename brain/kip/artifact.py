@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from brain import errors
-from brain.ids import canonical_json
 from brain.kip import ast, strict_json
 from brain.kip.context import Run
 from brain.kip.resolve import Binder
@@ -31,7 +32,7 @@ def read_artifact(run: Run, node: ast.Scalar, what: str) -> Mapping[str, Any]:
         return value
     if not isinstance(value, Mapping):
         raise errors.TypeMismatch(f"{what} takes an object, or its JSON text.")
-    _check_size(run, len(canonical_json(value)), what)
+    _check_size(run, len(orjson.dumps(value)), what)
     return value
 
 

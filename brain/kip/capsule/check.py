@@ -17,7 +17,8 @@ from brain.kip.capsule.form import DIGEST
 from brain.kip.capsule.references import facet_references, references
 from brain.kip.capsule.shape import PAYLOAD, RECORDS
 from brain.kip.capsule.vocabulary import Vocabulary
-from brain.kip.json_schema import schema_faults
+from brain.kip.context import Run
+from brain.kip.json_schema import compiled, faults_found, schema_faults
 from brain.kip.schema.definitions import CORE_REF
 from brain.kip.validate import Carrier
 from brain.kip.write.records import payload_digest
@@ -27,17 +28,21 @@ Fault = dict[str, Any]
 """`{code, path, message}`."""
 
 
-def shape_faults(payload: Document) -> list[Fault]:
+def shape_faults(payload: Document, run: Run) -> list[Fault]:
     """Where a payload is not of the shape of a Capsule's; what else is wrong with it can be told only then."""
     found = [
         _fault("CapsuleValidationFailed", f"payload{at}", said) for at, said in schema_faults(PAYLOAD, {}, payload)
     ]
-    for place, record in enumerate(payload["records"] if not found else ()):
-        found += _shape(f"payload.records[{place}]", record)
+    if found:
+        return found
+    schemas = {kind: compiled(schema) for kind, schema in RECORDS.items()}
+    for place, record in enumerate(payload["records"]):
+        run.check_deadline()
+        found += _shape(f"payload.records[{place}]", record, schemas)
     return found
 
 
-def content_faults(payload: Document, vocabulary: Vocabulary) -> list[Fault]:
+def content_faults(payload: Document, vocabulary: Vocabulary, run: Run) -> list[Fault]:
     """What does not fit together in a payload of the right shape; empty when everything does."""
     return [
         *_names(payload),
@@ -46,16 +51,16 @@ def content_faults(payload: Document, vocabulary: Vocabulary) -> list[Fault]:
         *_blobs(payload),
         *_dependencies(payload),
         *vocabulary.faults,
-        *_content(payload, vocabulary),
+        *_content(payload, vocabulary, run),
     ]
 
 
-def _shape(path: str, record: Document) -> Iterator[Fault]:
-    schema = RECORDS.get(str(record.get("kind")))
+def _shape(path: str, record: Document, schemas: Mapping[str, Any]) -> Iterator[Fault]:
+    schema = schemas.get(str(record.get("kind")))
     if schema is None:
         yield _fault("CapsuleValidationFailed", path, f"{record.get('kind')!r} is no kind of element")
         return
-    for at, said in schema_faults(schema, {}, record):
+    for at, said in faults_found(schema, record):
         yield _fault("CapsuleValidationFailed", f"{path}{at}", said)
 
 
@@ -66,13 +71,13 @@ def _names(payload: Document) -> Iterator[Fault]:
     for name, count in Counter([*records, *external]).items():
         if count > 1:
             yield _fault("CapsuleValidationFailed", "payload", f"the id {name} stands for {count} things")
-    known = {*records, *external}
+    known, held = {*records, *external}, set(records)
     for record in payload["records"]:
         for member, to in references(record):
             if to not in known:
                 yield _dangling(record["id"], member, to)
     for root in payload["manifest"]["roots"]:
-        if root not in set(records):
+        if root not in held:
             yield _dangling("manifest", "roots", root)
 
 
@@ -119,7 +124,7 @@ def _dependencies(payload: Document) -> Iterator[Fault]:
             yield _fault("CapsuleValidationFailed", record["id"], f"uses {ref}, which the Capsule does not declare")
 
 
-def _content(payload: Document, vocabulary: Vocabulary) -> Iterator[Fault]:
+def _content(payload: Document, vocabulary: Vocabulary, run: Run) -> Iterator[Fault]:
     """Each record against its definitions, as far as they are at hand."""
     records = {record["id"]: record for record in payload["records"]}
     mapped = payload["handling"].get("source_elements")
@@ -127,6 +132,7 @@ def _content(payload: Document, vocabulary: Vocabulary) -> Iterator[Fault]:
     located = [(entry.get("locator") or {}).get("element_id") for entry in payload["external_refs"]]
     known |= {to for to in located if isinstance(to, str)}
     for record in payload["records"]:
+        run.check_deadline()
         if not vocabulary.covers(record):
             continue
         try:

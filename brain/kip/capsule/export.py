@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import orjson
+
 from brain import errors
 from brain.ids import canonical_json, digest, parse_symbol
 from brain.kip import ast
@@ -44,7 +46,7 @@ def export_capsule(statement: ast.ExportCapsule, run: Run) -> Answer:
         gathered = gather(roots_of(statement, then), then, options)
         _check_closure(gathered, options)
         capsule = _Writer(then, gathered).capsule(options)
-    check_size(run, len(canonical_json(capsule)))
+    check_size(run, len(orjson.dumps(capsule)))
     return Answer(capsule)
 
 
@@ -99,6 +101,7 @@ class _Writer:
         return handling
 
     def _record(self, element: Element) -> dict[str, Any]:
+        self.run.check_deadline()
         body = {name: value for name, value in element.body.items() if name not in _SOURCE_STATE}
         record = {"id": self.local[element.id], **renamed(body, self.names.__getitem__)}
         key = _canonical_key(element)

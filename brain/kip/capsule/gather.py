@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from brain import errors
-from brain.ids import canonical_json, is_element_id
+from brain.ids import is_element_id
 from brain.kip import ast
 from brain.kip.capsule.options import Options
 from brain.kip.capsule.references import MEANING, ORIGIN, facet_references, references
@@ -133,7 +135,7 @@ class _Walk:
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _keep(self, element: Element) -> None:
-        self._bytes += len(canonical_json(element.body))
+        self._bytes += len(orjson.dumps(element.body))
         check_size(self.run, self._bytes)
         self.done.records[element.id] = element
 

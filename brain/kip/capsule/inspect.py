@@ -43,7 +43,7 @@ def verify_capsule(artifact: Mapping[str, Any]) -> Answer:
 def capsule_faults(artifact: Mapping[str, Any], run: Run) -> tuple[list[Document], list[Document]]:
     """For VALIDATE: what is wrong with a Capsule, and what could not be judged, each `{code, path, message}`."""
     payload = read_capsule(artifact)
-    found = shape_faults(payload)
+    found = shape_faults(payload, run)
     if found:
         return list(found), []
     vocabulary = vocabulary_of(payload, run)
@@ -55,7 +55,7 @@ def capsule_faults(artifact: Mapping[str, Any], run: Run) -> tuple[list[Document
         }
         for ref in vocabulary.missing
     ]
-    return list(content_faults(payload, vocabulary)), warnings
+    return list(content_faults(payload, vocabulary, run)), warnings
 
 
 def preview_import(artifact: Mapping[str, Any], into: str, run: Run) -> Answer:
@@ -72,10 +72,10 @@ def preview_import(artifact: Mapping[str, Any], into: str, run: Run) -> Answer:
     payload = read_capsule(artifact)
     if into not in (run.space_uri, run.snapshot.space_id):
         raise errors.NotFoundOrNotVisible(f"There is no Space {into} that you may see.")
-    faults = shape_faults(payload)
+    faults = shape_faults(payload, run)
     vocabulary = None if faults else vocabulary_of(payload, run)
     if vocabulary is not None:
-        faults = content_faults(payload, vocabulary)
+        faults = content_faults(payload, vocabulary, run)
     if faults or vocabulary is None:
         raise errors.CapsuleValidationFailed(
             f"The Capsule breaks {len(faults)} rules of its format.", details={"faults": faults}

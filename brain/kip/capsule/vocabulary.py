@@ -15,7 +15,7 @@ from brain.kip.schema import Environment
 from brain.kip.schema.definitions import CORE_REF
 from brain.kip.schema.drafts import DRAFT_REF
 from brain.kip.schema.environment import Installed
-from brain.kip.schema.package import Package, check_schemas, load, seal
+from brain.kip.schema.package import Dependency, Package, check_schemas, load, seal
 from brain.store.base import Document
 
 
@@ -55,21 +55,28 @@ def vocabulary_of(payload: Document, run: Run) -> Vocabulary:
             missing.append(ref)
         else:
             found[ref] = package
-    whole = {ref: package for ref, package in found.items() if _has_all(package, found)}
+    whole = _complete(found)
     missing += sorted(found.keys() - whole.keys())
     environment = Environment(1, [Installed(package, "active") for package in whole.values()])
     return Vocabulary(environment, tuple(missing), tuple(faults))
 
 
-def _has_all(package: Package, found: Mapping[str, Package]) -> bool:
-    """Whether what a package needs is at hand with the content it pins."""
-    for needed in package.dependencies:
-        other = found.get(needed.package_ref)
-        if needed.package_ref == CORE_REF or (other is None and not needed.required):
-            continue
-        if other is None or needed.content_digest not in (None, other.digest) or not _has_all(other, found):
-            return False
-    return True
+def _complete(found: Mapping[str, Package]) -> dict[str, Package]:
+    """Those packages of which everything they need is at hand, with the content they pin."""
+    whole = dict(found)
+    while True:
+        broken = [ref for ref, package in whole.items() if not all(_is_met(one, whole) for one in package.dependencies)]
+        if not broken:
+            return whole
+        for ref in broken:
+            del whole[ref]
+
+
+def _is_met(needed: Dependency, whole: Mapping[str, Package]) -> bool:
+    other = whole.get(needed.package_ref)
+    if needed.package_ref == CORE_REF or other is None:
+        return needed.package_ref == CORE_REF or not needed.required
+    return needed.content_digest in (None, other.digest)
 
 
 def _embedded(payload: Document, ref: str, content_digest: Any) -> Package | None:

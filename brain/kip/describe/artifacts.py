@@ -161,7 +161,7 @@ def _package_faults(run: Run, node: ast.Scalar) -> list[errors.KipError]:
 def _capsule_faults(run: Run, node: ast.Scalar, warnings: list[Document]) -> list[Document]:
     try:
         faults, unjudged = capsule_faults(read_artifact(run, node, "VALIDATE CAPSULE"), run)
-    except errors.TypeMismatch:
+    except (errors.ExecutionTimeout, errors.TypeMismatch):
         raise
     except errors.KipError as error:
         return [_fault(error)]

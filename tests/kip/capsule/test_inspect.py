@@ -16,6 +16,7 @@ from brain.kip import capabilities
 from brain.kip.context import OWNER_PERMISSIONS, Limits, Session
 from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
+from brain.kip.schema.package import complete
 from brain.store.sqlite import SqliteStore
 from tests.kip.capsule.conftest import CLAIMS, SETUP, Capsule, record, resealed
 from tests.kip.conftest import OWNER, Space
@@ -177,6 +178,12 @@ class TestValidate:
         assert [fault["path"] for fault in faults] == ["r3.subject", "r4.proposition"]
         assert space.error(PREVIEW, c=broken)["details"]["faults"] == faults
 
+    @requirement("KI-ERR-080")
+    def test_looking_takes_no_longer_than_it_may(self, space: Space, capsule: Capsule) -> None:
+        many = resealed(capsule, lambda p: p["records"].extend([p["records"][0]] * 20_000))
+        error = space.error("VALIDATE CAPSULE :c", envelope={"options": {"deadline_ms": 50}}, c=many)
+        assert error["code"] == "ExecutionTimeout"
+
     @requirement("KI-CAPS-023", "KI-ERR-072")
     def test_bytes_are_found_by_their_digest(self, space: Space, capsule: Capsule) -> None:
         content = "a film"
@@ -266,6 +273,34 @@ class TestVocabulary:
 
         (fault,) = space.write("VALIDATE CAPSULE :c", c=resealed(whole, change))["violations"]
         assert fault["code"] == "DigestMismatch"
+
+    @requirement("KI-SCHEMA-023")
+    def test_packages_that_need_each_other_or_nobody_are_looked_at_all_the_same(
+        self, space: Space, elsewhere: Space
+    ) -> None:
+        elsewhere.write('CREATE CONCEPT ?c {TYPE "Coat" SET ATTRIBUTES {size: 42}}')
+        bare = elsewhere.write("EXPORT CAPSULE ?c WHERE { ?c CONCEPT {} }")
+        here, there = (
+            complete(package(f"cases/{one}", dependencies=[{"package_ref": f"kip://cases/{other}@1.0.0"}]))
+            for one, other in (("here", "there"), ("there", "here"))
+        )
+        lost = complete(package("cases/lost", dependencies=[{"package_ref": "kip://cases/nowhere@1.0.0"}]))
+
+        def carry(payload: Any) -> None:
+            embedded = payload["handling"].setdefault("embedded_packages", {})
+            for artifact in (here, there, lost):
+                content = canonical_json(artifact).decode()
+                ref = artifact["manifest"]["package_ref"]
+                payload["blobs"][digest(content.encode())] = content
+                embedded[ref] = digest(content.encode())
+                declared = {"package_ref": ref, "content_digest": artifact["integrity"]["content_digest"]}
+                payload["schema_dependencies"].append(declared)
+
+        shown = space.write("VALIDATE CAPSULE :c", c=resealed(bare, carry))
+        assert (shown["valid"], shown["violations"]) == (True, [])
+        told = " ".join(warning["message"] for warning in shown["warnings"])
+        assert "kip://cases/lost@1.0.0" in told
+        assert "kip://cases/here@1.0.0" not in told
 
     @requirement("KI-ERR-019", "KI-CAPS-021")
     def test_every_missing_package_and_every_unmapped_draft_is_named(self, space: Space, elsewhere: Space) -> None:
