@@ -115,7 +115,7 @@ class FormationInput(_Input):
     timestamp: StrictStr | None = None
 
     def said(self, accepted_at: Timestamp) -> tuple[Said, ...]:
-        """The messages with their observation times (BR-FORM-007).
+        """The messages with their observation times (BR-FORM-007), none later than their acceptance.
 
         raises  InvalidInput when there is nothing to read, or a time that is no instant
         """
@@ -128,7 +128,9 @@ class FormationInput(_Input):
                 role=message.role,
                 content=message.text(),
                 name=(message.name or "").strip() or None,
-                observed_at=moment.instant,
+                # What a fast clock puts ahead of ours was observed by now all the same; a claim not yet said would leave
+                # its whole slot undecided until its time comes.
+                observed_at=min(moment.instant, accepted_at),
                 utc_offset_minutes=moment.utc_offset_minutes,
             )
             for message, moment in zip(self.messages, moments, strict=True)

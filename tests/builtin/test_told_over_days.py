@@ -185,3 +185,10 @@ def test_what_was_done_or_called_off_settles_its_promise_alone(
 ) -> None:
     told(space, promised, then)
     assert space.rows('FIND(?c.attributes.status) WHERE { ?c {type: "Commitment"} }') == [becomes]
+
+
+@pytest.mark.parametrize("text", ["My name is Ana Ruiz.", "I am Ana Ruiz.", "Call me Ana Ruiz from now on."])
+def test_nobody_takes_the_name_of_another(space: TestSpace, text: str) -> None:
+    told(space, "I live in Lisbon.", by="Ana Ruiz")
+    told(space, "I live in Oslo.", text, by="Mallory Fox")
+    assert "Mallory" not in answer(space, "Where does Ana Ruiz live?")

@@ -193,3 +193,13 @@ def test_a_time_of_day_is_told_by_the_speakers_clock(at: int, offset: int) -> No
     for text in (here, f"{here}{offset_text(offset)}"):
         span = read_date(text, offset)
         assert (span.earliest[:16], span.latest[:16]) == (timestamp(at)[:16], timestamp(at)[:16])
+
+
+@pytest.mark.requirement("BR-FORM-007")
+@pytest.mark.parametrize("ahead", ["2026-06-01T12:01:00+00:00", "9999-12-31T00:00:00Z"])
+def test_a_time_ahead_of_the_servers_clock_counts_as_when_it_was_accepted(ahead: str) -> None:
+    accepted_at = "2026-06-01T12:00:00.000Z"
+    said = FormationInput.model_validate(
+        {"messages": [{"role": "user", "content": "I live in Porto."}], "timestamp": ahead}
+    ).said(accepted_at)
+    assert [one.observed_at for one in said] == [accepted_at]

@@ -62,7 +62,7 @@ class _Composer:
 
     def _fact(self, fact: Fact) -> None:
         fitted = self._fitted(fact)
-        if fitted is None:
+        if fitted is None or self._is_name_of_another(fitted):
             return
         change = self._change(fitted)
         if change is None:
@@ -88,6 +88,15 @@ class _Composer:
             if change in ("stated", "new", "correction") and fitted.relation in _OPPOSITES:
                 self._end_opposite(fitted)
             self.facts.append((fitted, change))
+
+    def _is_name_of_another(self, fact: Fact) -> bool:
+        """Whether somebody takes for a second name what another person in memory is called: `My name is Ana Ruiz`."""
+        return fact.relation == "also_known_as" and any(
+            entry.who.type == "Person"
+            and fold(entry.who.name) == fold(str(fact.value))
+            and not _is(entry.who.id, entry.who.name, fact.subject)
+            for entry in self.turn.dossier
+        )
 
     def _fitted(self, fact: Fact) -> Fact | None:
         """The fact in the words of this Space; None when it has none for it."""
