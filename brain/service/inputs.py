@@ -128,7 +128,7 @@ class FormationInput(_Input):
                 role=message.role,
                 content=message.text(),
                 name=(message.name or "").strip() or None,
-                # What a fast clock puts ahead of ours was observed by now all the same; a claim not yet said would leave
+                # What a fast clock puts ahead of ours was observed by now all the same: a claim not yet said leaves
                 # its whole slot undecided until its time comes.
                 observed_at=min(moment.instant, accepted_at),
                 utc_offset_minutes=moment.utc_offset_minutes,
