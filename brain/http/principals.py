@@ -1,4 +1,4 @@
-"""Principal names as owners of Spaces carry them: 1 to 29 bytes, written as CRC-32 and bytes in base32, in groups of
+"""Principal names as owners of Spaces carry them: at most 29 bytes, written as CRC-32 and bytes in base32, in groups of
 five letters (`uuc56-gyb` is the one byte 01).
 """
 
@@ -11,6 +11,10 @@ import zlib
 from brain.service.failures import InvalidInput
 
 _LONGEST = 29
+_WRITTEN = (
+    "user must be a principal as it is written, such as uuc56-gyb: at most 29 bytes after their CRC-32, in lower-case "
+    "base32, in groups of five letters"
+)
 
 
 def principal_text(raw: bytes) -> str:
@@ -27,7 +31,7 @@ def parse_principal(value: str | bytes, form: str = "JSON") -> str:
     """
     if isinstance(value, bytes):
         if len(value) > _LONGEST:
-            raise InvalidInput(f"parse {form} error: user is no principal")
+            raise InvalidInput(f"parse {form} error: user must be a principal, which has at most {_LONGEST} bytes")
         return principal_text(value)
     letters = value.replace("-", "").upper()
     try:
@@ -35,5 +39,5 @@ def parse_principal(value: str | bytes, form: str = "JSON") -> str:
     except (binascii.Error, ValueError):
         decoded = b""
     if not 4 <= len(decoded) <= 4 + _LONGEST or principal_text(decoded[4:]) != value:
-        raise InvalidInput(f"parse {form} error: user is no principal")
+        raise InvalidInput(f"parse {form} error: {_WRITTEN}")
     return value

@@ -149,7 +149,9 @@ async def test_a_body_that_does_not_fit_is_told_in_the_words_of_its_form(tmp_pat
         answer = await door.client.post(
             "/admin/create_space", content=cbor2.dumps(made), headers={"content-type": _CBOR}
         )
-        assert answer.json()["error"]["message"] == "parse CBOR error: user is no principal"
+        assert answer.json()["error"]["message"] == (
+            "parse CBOR error: user must be a principal, which has at most 29 bytes"
+        )
 
 
 @pytest.mark.anyio

@@ -320,8 +320,8 @@ async def test_a_caller_who_leaves_frees_its_place_and_the_run_is_closed(tmp_pat
 async def test_a_principal_is_written_as_its_checksum_and_bytes() -> None:
     assert principal_text(b"\x01") == "uuc56-gyb" == OWNER
     assert parse_principal("uuc56-gyb") == parse_principal(b"\x01")
-    for wrong in ("uuc56-gyc", "UUC56-GYB", "", "not a principal", "uuc56gyb"):
-        with pytest.raises(InvalidInput):
+    for wrong in ("uuc56-gyc", "UUC56-GYB", "", "not a principal", "uuc56gyb", "alice"):
+        with pytest.raises(InvalidInput, match="must be a principal as it is written, such as uuc56-gyb: at most 29"):
             parse_principal(wrong)
 
 
