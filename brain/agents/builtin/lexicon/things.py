@@ -254,6 +254,21 @@ CONDITIONS: dict[str, str] = by_name(
 )
 """Conditions of body and mind that are kept."""
 
+OF_CONDITIONS: dict[str, str] = {
+    "diabetic": "diabetes",
+    "asthmatic": "asthma",
+    "epileptic": "epilepsy",
+    "anemic": "anemia",
+    "anaemic": "anemia",
+    "dyslexic": "dyslexia",
+    "arthritic": "arthritis",
+    "hypertensive": "hypertension",
+    "celiac": "celiac disease",
+    "coeliac": "coeliac disease",
+    "insomniac": "insomnia",
+}
+"""What somebody with a condition is, and the condition."""
+
 CHINESE_CONDITIONS = ordered(
     """
     糖尿病 哮喘 高血压 偏头痛 失眠 贫血 关节炎 癫痫 湿疹 鼻炎

@@ -14,6 +14,7 @@ from brain.agents.builtin.recall.happenings import events_reply, promised_reply
 from brain.agents.builtin.recall.kinship import with_kin
 from brain.agents.builtin.recall.lookup import Looked
 from brain.agents.builtin.recall.naming import with_given_names
+from brain.agents.builtin.recall.noted import noted_reply
 from brain.agents.builtin.recall.opposites import with_opposites
 from brain.agents.builtin.recall.people import profile_reply, reverse_reply
 from brain.agents.builtin.recall.promises import promises_reply
@@ -76,7 +77,10 @@ def _one(ask: Ask, turn: RecallTurn, looked: Looked) -> Reply:
     names = {entry.who.id: entry.who for entry in turn.dossier}
     called = replace(ask, subjects=tuple(names.get(ref.id, ref) for ref in ask.subjects))
     called, turn = with_kin(called, turn, looked)
-    reply = answers[ask.form](Answering(called, turn, looked))
+    answering = Answering(called, turn, looked)
+    reply = answers[ask.form](answering)
+    if not reply.found and not reply.is_definite:
+        reply = noted_reply(answering) or reply
     if not (called.several and reply.found):
         return reply
     words = WORDING[ask.language]

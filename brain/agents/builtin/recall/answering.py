@@ -15,6 +15,7 @@ from brain.agents.builtin.recall.wording import WORDING, Wording
 from brain.agents.turns import KnownClaim, RecallTurn, Ref
 from brain.store.base import ElementId
 
+_OPEN = 0.9
 _CALLED = frozenset(("Person", "Project", "Organization", "Pet", "Product", "Tool"))
 """Types whose names keep their spelling at the head of a sentence."""
 
@@ -26,12 +27,14 @@ class Reply:
     found        whether memory held what was asked
     uncertainty  0 to 1
     rests_on     the elements that carry it; none when nothing was found
+    is_definite  whether "nothing" is itself what memory says: a word that was taken back, a date that is not known
     """
 
     text: str
     found: bool
     uncertainty: float
     rests_on: tuple[ElementId, ...] = ()
+    is_definite: bool = False
 
 
 class Answering:
@@ -53,7 +56,7 @@ class Answering:
 
     def nothing(self, *texts: str, uncertainty: float = 0.9) -> Reply:
         """That nothing was found, in words."""
-        return Reply(self._sentences([Told(text) for text in texts]), False, uncertainty)
+        return Reply(self._sentences([Told(text) for text in texts]), False, uncertainty, (), uncertainty < _OPEN)
 
     def silence(self) -> Reply:
         """Which nothing it is: an unknown name, an unknown asker, a time without record, or nothing at all."""

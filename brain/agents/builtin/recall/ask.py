@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from brain.agents.builtin.lexicon import words
-from brain.agents.builtin.lexicon.things import CHINESE_DIETS, CHINESE_LANGUAGES, DIETS, LANGUAGES
+from brain.agents.builtin.lexicon.things import CHINESE_DIETS, CHINESE_LANGUAGES, DIETS, LANGUAGES, OF_CONDITIONS
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
@@ -53,7 +53,7 @@ _BEATS: dict[str, frozenset[str]] = {
     "follows_diet": words("likes"),
     "project_phase": words("works_for"),
     "project_lead": words("has_role works_for"),
-    "deadline": words("works_for"),
+    "deadline": words("works_for lives_in"),
     "kept_in": words("located_in lives_in"),
     "drives": words("owns"),
     "interested_in": words("likes"),
@@ -96,6 +96,7 @@ class Ask:
     is_check    a yes-or-no question; wants_time asks when; wants_end until when; wants_count how many; wants_past is in
                 the past tense; wants_former asks for what was before; wants_future what will be; is_deed what
                 somebody did
+    asks_change asks whether it is another than before
     time        the time it is about, None for the turn's own; `is_before` the time before that
     window      the time to come it is about, for what is due
     content     its words that carry meaning, folded; names of its subjects and question words left out
@@ -103,6 +104,7 @@ class Ask:
     kinds       Concept Types, or species, the answer is limited to
     is_narrower whether its word for a relative says more than the relation holds: a son, where children are held
     kin         the word for a relative it uses, where that says more than the relation
+    owner       whose relative it speaks of
     is_group    whether the subjects are those "we" may mean
     several     relatives of whom one is meant, when it is not on record which
     creditors   to whom something is owed or promised
@@ -125,6 +127,7 @@ class Ask:
     wants_former: bool = False
     wants_future: bool = False
     is_deed: bool = False
+    asks_change: bool = False
     time: When | None = None
     is_before: bool = False
     window: When | None = None
@@ -133,6 +136,7 @@ class Ask:
     kinds: frozenset[str] = frozenset()
     is_narrower: bool = False
     kin: Kin | None = None
+    owner: Ref | None = None
     is_group: bool = False
     several: tuple[Ref, ...] = ()
     creditors: tuple[Ref, ...] = ()
@@ -150,6 +154,12 @@ def language_names(tag: str) -> tuple[str, ...]:
 def diet_names(diet: str) -> tuple[str, ...]:
     """How people say that they eat so, in English and Chinese."""
     return tuple(name for table in (DIETS, CHINESE_DIETS) for name, held in table.items() if held == diet)
+
+
+def condition_names(condition: str) -> tuple[str, ...]:
+    """What a condition is called, and what somebody with it is: diabetes, diabetic."""
+    plain = fold(condition)
+    return (condition, *(word for word, kept in OF_CONDITIONS.items() if kept in plain))
 
 
 def other_names(entry: DossierEntry) -> list[str]:
@@ -175,7 +185,11 @@ def _as_held(name: str) -> tuple[str, ...]:
     return (name,)
 
 
-_SAID: dict[str, Callable[[str], tuple[str, ...]]] = {"speaks": language_names, "follows_diet": diet_names}
+_SAID: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "speaks": language_names,
+    "follows_diet": diet_names,
+    "has_condition": condition_names,
+}
 """Values that are held as a tag and called by names."""
 
 

@@ -7,13 +7,16 @@ from dataclasses import replace
 
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
-from brain.agents.builtin.recall.evidence import Held, named_value, standing_at
+from brain.agents.builtin.recall.english_forms import TO_VALUE
+from brain.agents.builtin.recall.evidence import Held, held_for, named_value, standing_at
+from brain.agents.builtin.recall.noted import endings
 from brain.agents.builtin.recall.opposites import OPPOSITES
 from brain.agents.builtin.recall.relations import telling_of
 from brain.agents.builtin.recall.statements import first_told, future_reply, told_reply
 from brain.agents.builtin.recall.told import Told, is_contradicted, stem, words_of
 from brain.agents.turns import KnownClaim
 
+_DATES = frozenset(("deadline", "birthday", "anniversary", "age"))
 _RANKS = {"accepted": 0, "disputed": 1, "denied": 2, "was": 3, "hearsay": 4, "planned": 5}
 _OPEN = frozenset(
     ("anybody", "anyone", "else", "one", "something", "certain", "married", "single", "have", "has", "own")
@@ -32,6 +35,8 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
         return told_reply(a, held)  # each is told; what they have in common is for the reader to see
     if ask.wants_future and not any(claim.standing == "planned" for _, claim in named):
         return future_reply(a, held)
+    if ask.asks_change and ask.relations[0].predicate != "lives_in":
+        return _change_reply(a)
     contrary = _contrary(a, named)
     if contrary:
         return a.reply(contrary, 0.1)
@@ -43,7 +48,8 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
         return a.taken_back(gone[1], gone[0])
     if _names_other(ask, held):
         best = first_told(held)
-        if best is not None and best.accepted and a.tell.is_single(best.relation):
+        is_dated = best is not None and best.relation.predicate in _DATES and ask.time is None
+        if best is not None and best.accepted and a.tell.is_single(best.relation) and not is_dated:
             what = a.tell.now(best, a.tell.telling(best.relation))[0]
             return a.reply([what.within(a.words.as_far)], 0.3)
         return a.nothing(a.words.not_said.format(name=held[0].subject.name))
@@ -53,8 +59,25 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
         past = a.tell.past([best])
         return a.reply([past[0].within(a.words.not_now), *past[1:]], 0.3)
     told = told_reply(a, held)
-    is_so = told.found and not ask.is_narrower and best is not None and bool(best.accepted)
+    is_doubted = best is not None and bool(endings(a, best.accepted))
+    is_so = told.found and not is_doubted and not ask.is_narrower and best is not None and bool(best.accepted)
     return replace(told, text=a.words.yes.format(what=told.text)) if is_so else told
+
+
+def _change_reply(a: Answering) -> Reply:
+    """Whether a value changed: from the values that were held one after the other; that none is known is no no."""
+    now = replace(a.ask, time=None, is_before=False)
+    held = held_for(now, a.turn, a.looked.claims)
+    part = next((part for part in held if part.accepted and part.was), None)
+    days = {when.start for when in (a.ask.window, a.ask.time) if when is not None}
+    is_to = bool(days) and TO_VALUE.search(a.ask.text) is not None
+    if part is None or (is_to and part.accepted[0].object.name not in days):
+        return a.nothing(a.words.not_said.format(name=a.ask.subjects[0].name))
+    telling = a.tell.telling(part.relation)
+    told = [sentence.within(a.words.yes) for sentence in a.tell.now(part, telling)[:1]]
+    return a.reply(
+        [*told, *[a.tell.one(claim, telling, past=True).within(a.words.before) for claim in part.was[:1]]], 0.1
+    )
 
 
 def checked_reply(a: Answering, part: Held, claim: KnownClaim) -> Reply:
@@ -66,6 +89,9 @@ def checked_reply(a: Answering, part: Held, claim: KnownClaim) -> Reply:
             return a.reply([a.tell.one(claim, telling).within(words.not_exactly)], 0.5)
         case "accepted":
             is_over = claim.standing == "was"
+            later = endings(a, [claim]) if a.ask.time is None else []
+            if later:
+                return a.reply([a.tell.one(claim, telling), *later], 0.5)
             return a.reply([a.tell.one(claim, telling, past=is_over).within(words.yes)], 0.1)
         case "was" if a.ask.wants_past or a.ask.wants_former:
             return a.reply([a.tell.one(claim, telling, past=True).within(words.yes)], 0.2)

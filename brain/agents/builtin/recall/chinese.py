@@ -10,6 +10,7 @@ from brain.agents.builtin.lexicon.things import CHINESE_FAVOURITE_KINDS
 from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower, kin_of
 from brain.agents.builtin.recall.chinese_forms import (
     ASKED_KIND,
+    CHANGE,
     CHECK,
     COMMITMENTS,
     COUNT,
@@ -41,6 +42,8 @@ from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
 from brain.store.base import ElementId
+
+_ROLE = next(relation for relation in RELATIONS if relation.predicate == "has_role")
 
 
 class Chinese(Analysis):
@@ -84,9 +87,11 @@ class Chinese(Analysis):
                 unknown = "" if relatives else f"{owner.name}的{noun}"
                 asked = self._made("value", tuple(relatives), unknown, others)
                 several = tuple(relatives) if len(relatives) > 1 else ()
-                return replace(asked, several=several, kin=kin_of(owner, noun, relation))
+                return replace(asked, several=several, kin=kin_of(owner, noun, relation), owner=owner)
             asked = self._made("value", (owner,), "", [relation])
-            return replace(asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, noun, relation))
+            return replace(
+                asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, noun, relation), owner=owner
+            )
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
@@ -154,6 +159,7 @@ class Chinese(Analysis):
             wants_former=FORMER.search(self.text) is not None,
             wants_future=FUTURE.search(self.text) is not None,
             is_deed=DEEDS.search(self.text) is not None,
+            asks_change=bool(relations) and CHANGE.search(self.text) is not None,
             time=time,
             is_before=is_before,
             window=self.window(),
@@ -282,4 +288,10 @@ class Chinese(Analysis):
             asked = relation.reverse["zh"]
             if asked is not None and asked.search(spoken) and self.mentions:
                 return relation
+        if (
+            _ROLE.reverse["zh"]
+            and _ROLE.reverse["zh"].search(untimed)
+            and any(m.ref.type == "Role" for m in self.mentions)
+        ):
+            return _ROLE
         return None

@@ -11,6 +11,7 @@ from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
 from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower, kin_of
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
+    CHANGE,
     CHECK,
     COMMITMENTS,
     COUNT,
@@ -68,7 +69,7 @@ class English(EnglishKin):
             if others and owner is not None:
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 if not relatives:
-                    return self._made("value", (), f"{owner.name}'s {noun}", others)
+                    return replace(self._made("value", (), f"{owner.name}'s {noun}", others), owner=owner)
                 asked = self._made("value", tuple(relatives), "", others)
                 is_one = len(relatives) > 1 and noun in RELATIVES and not noun.endswith("s")
                 return replace(
@@ -77,7 +78,9 @@ class English(EnglishKin):
             if owner is None:
                 return self._made("value", (), "you", [relation])
             asked = self._made("value", (owner,), "", [relation])
-            return replace(asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, one(noun), relation))
+            return replace(
+                asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, one(noun), relation), owner=owner
+            )
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return self._made(self._form(fitting), subjects, unknown, fitting)
@@ -178,6 +181,7 @@ class English(EnglishKin):
             wants_former=FORMER.search(self.spoken) is not None,
             wants_future=FUTURE.search(self.spoken) is not None,
             is_deed=EVENTS.search(self.spoken) is not None,
+            asks_change=bool(relations) and CHANGE.search(self.spoken) is not None,
             time=time,
             is_before=is_before,
             window=self.window(),

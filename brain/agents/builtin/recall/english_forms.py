@@ -51,6 +51,12 @@ COMMITMENTS = pattern(
     r"reminders?|appointments?|upcoming|supposed to|going to|need(?:s)? to|have to|has to|due|overdue|agenda|"
     r"schedule[d]?|obligations?|open items?|action items?)\b|^(?:will|when will|what will)\b"
 )
+CHANGE = pattern(
+    r"\b(?:chang(?:e|ed|es|ing)|mov(?:e|ed|es)|shift(?:ed|s)?|postponed?|delay(?:ed)?|extend(?:ed)?|"
+    r"push(?:ed)? (?:back|out)|brought forward|slip(?:s|ped)?|updated?|different|still the same|the same)\b"
+)
+"""Asks whether a value is another than before."""
+TO_VALUE = pattern(r"\bto\b|[到为成]")
 FUTURE = pattern(r"\bwill\b|\bgoing to\b|\bplan(?:s|ning)? to\b")
 OWING = pattern(r"\b(?:owe[sd]?|owing|promis(?:e|ed|es|ing)|committed)\b")
 RULES = pattern(

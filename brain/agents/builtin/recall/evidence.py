@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from brain.agents.builtin.lexicon.things import CHINESE_PARTS_OF_KINDS, PARTS_OF_KINDS
-from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, diet_names, language_names
+from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, condition_names, diet_names, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
 from brain.agents.builtin.worth import kind_of
@@ -140,6 +140,8 @@ def named_value(claim: KnownClaim, ask: Ask) -> bool:
     if any(ref.id == claim.object.id for ref in ask.values if ref.id):
         return True
     names = [claim.object.name, *(language_names(claim.object.name) if claim.predicate == "speaks" else ())]
+    if claim.predicate == "has_condition":
+        names += condition_names(claim.object.name)
     if claim.predicate == "follows_diet":
         names += diet_names(claim.object.name)
     head = claim.object.name.rpartition(" ")[2]
@@ -159,7 +161,12 @@ def _stem_occurs(name: str, folded: str) -> bool:
 
 def _claims(turn: RecallTurn, extra: Sequence[KnownClaim]) -> list[KnownClaim]:
     unique = {claim.proposition_id: claim for entry in turn.dossier for claim in entry.claims}
-    return list({**unique, **{claim.proposition_id: claim for claim in extra}}.values())
+    told = {_ends(claim) for claim in unique.values()}
+    return [*unique.values(), *{_ends(claim): claim for claim in extra if _ends(claim) not in told}.values()]
+
+
+def _ends(claim: KnownClaim) -> tuple[str, str, str]:
+    return claim.subject.id or claim.subject.name, claim.predicate, claim.object.id or claim.object.name
 
 
 def _is_about(claim: KnownClaim, subject: Ref, relation: Relation) -> bool:
@@ -213,9 +220,7 @@ def _sorted(claims: Sequence[KnownClaim], subject: Ref, relation: Relation, ask:
             by.setdefault(standing, []).append(claim)
     if ask.time is not None and ask.is_before and by.get("accepted"):
         by["was"] = by.pop("accepted")
-    former = sorted(
-        by.get("was", ()), key=lambda claim: claim.until or claim.since or claim.said_at or "", reverse=True
-    )
+    former = sorted(by.get("was", ()), key=lambda claim: claim.ended, reverse=True)
     return Held(
         subject,
         relation,

@@ -89,6 +89,8 @@ def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
         people = {ref.id for ref in event.who}
         if (ids and not ids & people) or not others <= people:
             continue
+        if any(not occurs(fold(ref.name), fold(event.summary)) for ref in ask.values if ref.type != "Person"):
+            continue
         if ask.time is not None and not _overlaps(event, ask):
             continue
         if _says(ask, event.summary):

@@ -63,9 +63,9 @@ TASTES: tuple[Relation, ...] = (
         "has_condition",
         ("{s} has {o}", "{s} had {o}", "{s}'s health"),
         ("{s}患有{o}", "{s}曾患{o}", "{s}的健康状况"),
-        r"\b(?:conditions?|illness(?:es)?|disease|sick|health|diabetes|diabetic|asthma|diagnosed|suffers?)\b",
+        r"\b(?:conditions?|illness(?:es)?|disease|sick|health|diabetes|diabetic|asthma|asthmatic|epileptic|an(?:a)?emic|dyslexic|hypertensive|celiac|coeliac|diagnosed|suffers?)\b",
         r"病|健康|患",
-        reverse=r"^who has (?:diabetes|asthma)",
+        reverse=r"^who (?:has|had|suffers from|is|are|was) \w+(?: \w+)*$",
     ),
     relation(
         "takes_medication",

@@ -42,6 +42,7 @@ WORK: tuple[Relation, ...] = (
         r"\bwhat do(?:es)? \w+(?: \w+)? do\s*$",
         r"职业|职位|职务|岗位|做什么工作|做什么的|什么工作|头衔",
         reverse=r"^who (?:is|was|were|are) (?:the|a|an|our) ",
+        reverse_zh=r"^谁(?:是|当|做)[^的]+$",
     ),
     relation(
         "studies_at",

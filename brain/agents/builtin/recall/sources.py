@@ -35,7 +35,7 @@ def claims_spoken_of(ask: Ask, turn: RecallTurn) -> list[KnownClaim]:
         return [c for c in unique.values() if c.predicate in wanted and (c.object.id or c.object.name) in ids]
     both = [c for c in about if named_value(c, ask)]
     if both:
-        return [c for c in both if c.predicate in wanted] or both
+        return [c for c in both if c.predicate in wanted] if wanted else both
     has_value = any(ref.id not in {c.subject.id for c in about} for ref in ask.values)
     return [] if has_value or ask.left else [c for c in about if c.predicate in wanted]
 

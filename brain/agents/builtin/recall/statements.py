@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.evidence import Held, named_value
 from brain.agents.builtin.recall.happenings import promise_told
+from brain.agents.builtin.recall.noted import endings
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.text import language_of
 from brain.agents.turns import KnownClaim
@@ -40,6 +41,9 @@ def told_reply(a: Answering, held: Sequence[Held]) -> Reply:
         told_of = {part.subject.id for part in parts}
         topics = [a.topic(ask.relations[0], ref) for ref in ask.subjects if ref.id not in told_of]
         sentences += [Told(a.words.no_record.format(topic=topic)) for topic in topics]
+    later = endings(a, [claim for part in parts for claim in part.accepted]) if ask.time is None else []
+    if later:
+        sentences, uncertainty = [*sentences, *later], max(uncertainty, 0.5)
     if ask.wants_count and first.accepted:
         sentences[0] = sentences[0].within(a.words.counted, count=len(first.accepted))
     return a.reply(sentences, uncertainty)
