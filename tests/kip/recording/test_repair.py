@@ -141,6 +141,21 @@ def test_whether_a_recording_is_valid_can_be_asked_of_every_element(space: Space
         space.write('UPDATE :a SET FIELDS {_system: {recording_validity: "valid"}}', a=misheard.wrong)
 
 
+@requirement("KI-PROFILE-051")
+def test_nothing_written_later_makes_it_valid_again(space: Space) -> None:
+    misheard = Misheard(space)
+    done = misheard.repair()
+    invalid = {"status": "invalidated", "repair_ref": done.repair}
+    for command in (
+        'SET RETENTION :a {retention_class: "kept"}',
+        'TRANSITION :a TO "retracted"',
+        'TRANSITION :a TO "archived"',
+        'PURGE :a REFERENCE POLICY "tombstone_reference" CONFIRM "PURGE"',
+    ):
+        space.write(command, a=misheard.wrong)
+        assert space.element(misheard.wrong)["_system"]["recording_validity"] == invalid
+
+
 @requirement("KI-PROFILE-052")
 def test_what_was_derived_from_it_needs_review(space: Space) -> None:
     misheard = Misheard(space)
