@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from brain.agents.builtin.lexicon import words
-from brain.agents.builtin.lexicon.things import CHINESE_DIETS, CHINESE_LANGUAGES, DIETS, LANGUAGES, OF_CONDITIONS
+from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
+from brain.agents.builtin.recall.called import condition_names, diet_names, language_names
 from brain.agents.builtin.recall.relations import RELATIONS, Relation
 from brain.agents.builtin.text import Language, pattern
 from brain.agents.builtin.when import When, moment_of, times_in
@@ -146,22 +147,6 @@ class Ask:
     are_more: bool = False
 
 
-def language_names(tag: str) -> tuple[str, ...]:
-    """What a language with this tag is called, in English and Chinese."""
-    return tuple(name for table in (LANGUAGES, CHINESE_LANGUAGES) for name, held in table.items() if held == tag)
-
-
-def diet_names(diet: str) -> tuple[str, ...]:
-    """How people say that they eat so, in English and Chinese."""
-    return tuple(name for table in (DIETS, CHINESE_DIETS) for name, held in table.items() if held == diet)
-
-
-def condition_names(condition: str) -> tuple[str, ...]:
-    """What a condition is called, and what somebody with it is: diabetes, diabetic."""
-    plain = fold(condition)
-    return (condition, *(word for word, kept in OF_CONDITIONS.items() if kept in plain))
-
-
 def other_names(entry: DossierEntry) -> list[str]:
     """What an entry is also known as, by the claims about it."""
     return [
@@ -198,6 +183,17 @@ def is_narrower(noun: str, relation: Relation) -> bool:
     return relation.predicate in ("sibling_of", "parent_of", "relative_of") and noun not in _GENERAL
 
 
+def married(asked: Ask) -> Ask:
+    """The question with a spouse for the relative it is about, when it asks whether somebody is married."""
+    is_partner = bool(asked.relations) and asked.relations[0].predicate == "partner_of"
+    if not is_partner or len(asked.subjects) != 1 or not _MARRIED.search(asked.text):
+        return asked
+    owner = asked.subjects[0]
+    return replace(
+        asked, kin=Kin(owner, "配偶" if asked.language == "zh" else "spouse", "partner_of", False), owner=owner
+    )
+
+
 def kin_of(owner: Ref, noun: str, relation: Relation) -> Kin | None:
     """The word for a relative as what narrows the relation; None where it says no more."""
     if relation.predicate not in _BY_WORD or noun in _GENERAL:
@@ -205,6 +201,7 @@ def kin_of(owner: Ref, noun: str, relation: Relation) -> Kin | None:
     return Kin(owner, noun, relation.predicate, relation.by_value)
 
 
+_MARRIED = pattern(r"\bmarr(?:y|ied|iage)\b|结婚|已婚")
 _LISTING = frozenset((",", "and", ", and", "&", "or", "和", "与", "跟", "及", "、", "以及", "或"))
 
 

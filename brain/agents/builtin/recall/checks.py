@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
-from brain.agents.builtin.recall.english_forms import TO_VALUE
+from brain.agents.builtin.recall.english_forms import ALONE, TO_VALUE
 from brain.agents.builtin.recall.evidence import Held, held_for, named_value, standing_at
 from brain.agents.builtin.recall.noted import endings
 from brain.agents.builtin.recall.opposites import OPPOSITES
@@ -59,6 +59,8 @@ def check_reply(a: Answering, held: Sequence[Held]) -> Reply:
         past = a.tell.past([best])
         return a.reply([past[0].within(a.words.not_now), *past[1:]], 0.3)
     told = told_reply(a, held)
+    if told.found and ALONE.search(ask.text) and best is not None and best.accepted:
+        return replace(told, text=a.words.no.format(what=told.text))
     is_doubted = best is not None and bool(endings(a, best.accepted))
     is_so = told.found and not is_doubted and not ask.is_narrower and best is not None and bool(best.accepted)
     return replace(told, text=a.words.yes.format(what=told.text)) if is_so else told
@@ -87,6 +89,8 @@ def checked_reply(a: Answering, part: Held, claim: KnownClaim) -> Reply:
     match standing_at(claim, a.ask):
         case "accepted" if narrower and a.ask.language == "en":
             return a.reply([a.tell.one(claim, telling).within(words.not_exactly)], 0.5)
+        case "accepted" if a.ask.wants_end and a.ask.time is None:
+            return a.nothing(words.not_over.format(what=a.tell.one(claim, telling).text), uncertainty=0.6)
         case "accepted":
             is_over = claim.standing == "was"
             later = endings(a, [claim]) if a.ask.time is None else []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from brain.agents.builtin.chinese.subjects import link_of
 from brain.agents.builtin.lexicon.people import CHINESE_PETS
 from brain.agents.builtin.lexicon.things import CHINESE_FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower, kin_of
+from brain.agents.builtin.recall.ask import BY_THING, KINSHIP, Analysis, Ask, Form, is_narrower, kin_of, married
 from brain.agents.builtin.recall.chinese_forms import (
     ASKED_KIND,
     CHANGE,
@@ -94,7 +94,7 @@ class Chinese(Analysis):
             )
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
-        return self._made(self._form(fitting), subjects, unknown, fitting)
+        return married(self._made(self._form(fitting), subjects, unknown, fitting))
 
     def _saying(self, at: int, wanted: list[Relation]) -> Ask:
         """`王芳说了什么`: the speaker is the subject, what it is about a value."""

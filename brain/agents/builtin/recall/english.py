@@ -8,7 +8,7 @@ from typing import Any
 from brain.agents.builtin.english.nouns import name_at
 from brain.agents.builtin.lexicon.people import GIVEN_NAMES, PETS, RELATIVES
 from brain.agents.builtin.lexicon.things import FAVOURITE_KINDS
-from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower, kin_of
+from brain.agents.builtin.recall.ask import BY_THING, IDIOMS, KINSHIP, USED_TO, Ask, Form, is_narrower, kin_of, married
 from brain.agents.builtin.recall.english_forms import (
     ADVICE,
     CHANGE,
@@ -83,7 +83,7 @@ class English(EnglishKin):
             )
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
-        return self._made(self._form(fitting), subjects, unknown, fitting)
+        return married(self._made(self._form(fitting), subjects, unknown, fitting))
 
     def _saying(self, saying: Any) -> Ask:
         """`what did Tom say about Ana`: the speaker is the subject, what it is about a value."""

@@ -56,6 +56,8 @@ CHANGE = pattern(
     r"push(?:ed)? (?:back|out)|brought forward|slip(?:s|ped)?|updated?|different|still the same|the same)\b"
 )
 """Asks whether a value is another than before."""
+ALONE = pattern(r"\b(?:single|unmarried|unattached)\b|单身|未婚")
+"""Asks whether there is nobody."""
 TO_VALUE = pattern(r"\bto\b|[到为成]")
 FUTURE = pattern(r"\bwill\b|\bgoing to\b|\bplan(?:s|ning)? to\b")
 OWING = pattern(r"\b(?:owe[sd]?|owing|promis(?:e|ed|es|ing)|committed)\b")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from brain.agents.builtin.lexicon.things import CHINESE_PARTS_OF_KINDS, PARTS_OF_KINDS
-from brain.agents.builtin.recall.ask import SYMMETRIC, Ask, condition_names, diet_names, language_names
+from brain.agents.builtin.recall.ask import SYMMETRIC, Ask
+from brain.agents.builtin.recall.called import condition_names, diet_names, language_names
 from brain.agents.builtin.recall.relations import Relation
 from brain.agents.builtin.when import When
 from brain.agents.builtin.worth import kind_of

@@ -42,6 +42,9 @@ _SAME: tuple[frozenset[str], ...] = tuple(
         "granddaughter/孙女/外孙女",
     )
 )
+_SPOUSES = frozenset(("wife", "husband", "spouse", "妻子", "老婆", "太太", "丈夫", "老公", "先生", "配偶", "爱人"))
+_MEANS = {"spouse": _SPOUSES, "配偶": _SPOUSES}
+"""What the people a word covers are called."""
 _HALVES = {"sister": ("姐姐", "妹妹"), "brother": ("哥哥", "弟弟")}
 """Words of one language that take two in the other."""
 _LENIENT = frozenset(("partner_of", "friend_of", "reports_to"))
@@ -119,6 +122,8 @@ def _entails(said: str, asked: str) -> bool:
     (True, False, False)
     """
     if said == asked or any(said in group and asked in group for group in _SAME):
+        return True
+    if said in _MEANS.get(asked, ()):
         return True
     if said in _HALVES.get(asked, ()) or (said.endswith(asked) and said[: -len(asked)][-1:] in (" ", "大", "小")):
         return True

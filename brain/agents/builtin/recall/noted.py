@@ -20,12 +20,19 @@ _NUMBER = pattern(
 _PLACE = pattern(r"\b(?:in|at|to|from|near|on)\b|[在到住去]")
 _ENDS = pattern(
     r"\b(?:sold|sells?|selling|gave (?:up|away)|given (?:up|away)|giv(?:es?|ing) up|quits?|quitting|stop(?:s|ped)?|"
-    r"left|leav(?:es?|ing)|lost|no longer|any ?more|not .* now|died|dead|broke|broken|split up|separated|divorced|"
-    r"cancell?ed|return(?:s|ed)|got rid|threw|ended|over|finished|resigned|retired|fired|switched|changed?|"
-    r"moved?|postponed|delayed|extended|pushed|replaced|traded|went off|given notice)\b|"
-    r"不再|没再|(?:不|没|卖|戒|辞|丢|扔|换|送|分|离|取消|推迟|延期|提前|改|去世|死|停).{0,8}了|去世|离婚|分手|取消|推迟|延期"
+    r"lost|no longer|any ?more|not .* now|died|dead|broke|broken|split up|separated|divorced|cancell?ed|got rid|"
+    r"threw|ended|finished|resigned|retired|fired|switched|replaced|traded|given notice)\b|"
+    r"不再|没再|(?:不|没|卖|戒|辞|丢|扔|换|送|分|离|取消|去世|死|停).{0,8}了|去世|离婚|分手|取消"
 )
-"""Words that say that something is over or otherwise now."""
+"""Words that say that something is over."""
+_LEAVES = pattern(r"\b(?:left|leav(?:es?|ing)|moved out)\b|离开|搬走")
+_LEFT = frozenset(("works_for", "lives_in", "member_of", "studies_at", "works_on", "partner_of", "client_of"))
+"""What is left when it ends; other things are left somewhere."""
+_CHANGES = pattern(
+    r"\b(?:changed?|moved?|postponed|delayed|extended|pushed|brought forward|no longer|cancell?ed)\b|"
+    r"推迟|延期|提前|改|变|取消"
+)
+"""Words that say that a date, a number or an address is another now."""
 _SHORT = 3
 
 
@@ -124,7 +131,9 @@ def endings(a: Answering, claims: Iterable[KnownClaim]) -> list[Told]:
 def _ends(claim: KnownClaim, event: KnownEvent) -> bool:
     """Whether an event tells, after a claim was made, that what it holds is over or otherwise."""
     summary = fold(event.summary)
-    if not _ENDS.search(event.summary) or (event.said_at or "") <= (claim.said_at or ""):
+    is_left = claim.predicate in _LEFT and _LEAVES.search(event.summary) is not None
+    says_so = _CHANGES if claim.object.id is None else _ENDS
+    if not (is_left or says_so.search(event.summary)) or (event.said_at or "") <= (claim.said_at or ""):
         return False
     subject = claim.subject
     names = {part for part in words(fold(subject.name)) if len(part) > _SHORT or not part.isascii()}

@@ -10,7 +10,7 @@ PEOPLE: tuple[Relation, ...] = (
         ("{s}'s partner is {o}", "{s}'s partner was {o}", "{s}'s partner"),
         ("{s}的伴侣是{o}", "{s}的伴侣曾是{o}", "{s}的伴侣"),
         r"\b(?:married|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|engaged|single)\b",
-        r"结婚|妻子|老婆|太太|丈夫|老公|伴侣|配偶|爱人|女朋友|男朋友|未婚",
+        r"结婚|单身|已婚|妻子|老婆|太太|丈夫|老公|伴侣|配偶|爱人|女朋友|男朋友|未婚",
     ),
     relation(
         "sibling_of",
