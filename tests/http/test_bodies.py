@@ -79,6 +79,116 @@ def test_what_json_could_not_carry_is_refused_at_once(body: bytes) -> None:
     assert time.monotonic() - begun < 1
 
 
+_MOST = 2 * 1024 * 1024
+_TAGS = [*range(6), 24, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258, 260, 261, 1004, 43000, 55799, 2**40]
+
+
+def tagged(tag: int, inner: bytes) -> bytes:
+    """An item of CBOR under a tag."""
+    head = cbor2.dumps(cbor2.CBORTag(tag, 0))[:-1]
+    return head + inner
+
+
+def _bytes_head(size: int) -> bytes:
+    return b"\x5a" + size.to_bytes(4)
+
+
+_BIGNUM = b"\xc2" + _bytes_head(_MOST - 64) + b"\xff" * (_MOST - 64)
+HOSTILE_CBOR = {
+    "a decimal fraction over a bignum": b"\xc4\x82\x39\xff\xff" + _BIGNUM,
+    "a big float over a bignum": b"\xc5\x82\x1a\x7f\xff\xff\xff" + _BIGNUM,
+    "a rational of bignums": b"\xd8\x1e\x82\x01" + _BIGNUM,
+    "a bignum": _BIGNUM,
+    "a pattern": tagged(35, b"\x7a" + (_MOST - 64).to_bytes(4) + b"(" * (_MOST - 64)),
+    "tags within tags": b"\xc1" * _MOST,
+    "lists within lists": b"\x81" * _MOST,
+    "lists without end within lists": b"\x9f" * _MOST,
+    "maps without end within maps": b"\xbf\x60" * (_MOST // 2),
+    "strings without end within strings": b"\x7f" * _MOST,
+    "a tag behind everything": b"\x9f" + b"\x00" * (_MOST - 4) + b"\xc2\x40",
+    "a list announced longer than any memory": b"\x9b" + b"\xff" * 8,
+    "such lists within one another": (b"\x9a\x00\x1f\x00\x00" * 60).ljust(_MOST, b"\x00"),
+    "a text announced longer than any memory": b"\x7b" + b"\xff" * 8,
+    "numbers as names, chosen to meet in one place": b"\xb9\xff\xff"
+    + b"".join(b"\x1b" + (n << 40).to_bytes(8) + b"\x00" for n in range(1, 2**16)),
+    "a break where none is due": b"\xff" * _MOST,
+}
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in HOSTILE_CBOR.items()])
+def test_a_body_that_is_made_to_take_long_is_refused_in_no_time(body: bytes) -> None:
+    begun = time.process_time()
+    with pytest.raises(InvalidInput) as refused:
+        decoded(body, _CBOR)
+    assert time.process_time() - begun < 1
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+@pytest.mark.parametrize("tag", _TAGS)
+@pytest.mark.parametrize("around", [b"", b"\x81", b"\xa1\x61a", b"\x9f"])
+def test_no_tag_is_ever_followed(tag: int, around: bytes) -> None:
+    for inner in (b"\x00", b"\x60", b"\x40", b"\x80", b"\x82\x00\x01"):
+        with pytest.raises(InvalidInput, match="tags have no place here"):
+            decoded(around + tagged(tag, inner), _CBOR, takes_bytes=True)
+
+
+@pytest.mark.requirement("BR-HTTP-011", "BR-HTTP-013")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x80",
+        b"\xa0",
+        b"\x61a",
+        b"\x18\x20",
+        b"\xf9\x3c\x00",
+        b"\x81\x00",
+        b"\x00\x80",
+        b"\x9f\xff",
+        b"\xbf\x60\x00\xff",
+    ],
+)
+def test_the_cost_of_a_body_grows_with_its_length_alone(body: bytes) -> None:
+    def seconds(size: int) -> float:
+        filled = b"\x9f" + body * (size // len(body)) + b"\xff"
+        begun = time.process_time()
+        decoded(filled, _CBOR)
+        return time.process_time() - begun
+
+    seconds(1000)
+    assert seconds(_MOST // 4) < 16 * max(seconds(_MOST // 16), 0.01)
+
+
+@pytest.mark.requirement("BR-HTTP-011")
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"\x7f\x62ab\x60\x61c\xff", "abc"),
+        (b"\x9f\x01\x82\x02\x03\x9f\xff\xff", [1, [2, 3], []]),
+        (b"\xbf\x61a\x01\x61b\xa0\xff", {"a": 1, "b": {}}),
+        (b"\xf9\x3e\x00", 1.5),
+        (b"\xfa\x7f\x7f\xff\xff", 3.4028234663852886e38),
+        (b"\x1b" + b"\xff" * 8, 2**64 - 1),
+        (b"\x3b\x7f" + b"\xff" * 7, -(2**63)),
+        (b"\x19\x00\x01", 1),
+        (b"\x98\x20" + b"\x01" * 32, [1] * 32),
+    ],
+)
+def test_every_form_of_a_value_that_json_has_is_read(body: bytes, value: Any) -> None:
+    assert decoded(body, _CBOR) == value == cbor2.loads(body)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=40), st.booleans())
+def test_what_is_read_of_cbor_is_what_it_says(body: bytes, takes_bytes: bool) -> None:
+    try:
+        value = decoded(body, _CBOR, takes_bytes=takes_bytes)
+    except InvalidInput:
+        return
+    assert value == cbor2.loads(body)
+
+
 @settings(deadline=None)
 @given(st.binary(max_size=64), st.sampled_from([_JSON, _CBOR, "text/plain", ""]))
 def test_no_bytes_are_more_than_bad_input(body: bytes, kind: str) -> None:
