@@ -7,7 +7,6 @@ from typing import Any
 
 from brain.agents.jobs import RecallResult
 from brain.agents.model import Usage
-from brain.kip import exposure
 from brain.service import conversations, ledger
 from brain.service.conversations import usage_to_wire
 from brain.service.spaces import OpenSpace
@@ -46,6 +45,8 @@ class RecallRun:
 
     def end(self, result: RecallResult) -> None:
         """It ends with an answer, or with the reason why there is none; usage and what was shown are noted with it."""
+        from brain.kip import exposure  # the engine, which is there by now: a Space is open
+
         now, failed = self._clock.now_ms(), result.run.failed_reason
         with self._space.transaction() as tx:
             conversations.change(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brain.kip.schema import DRAFT_ID, DRAFT_REF
-from brain.kip.schema.definitions import SymbolKind
 from brain.service.spaces import OpenSpace
+
+if TYPE_CHECKING:
+    from brain.kip.schema.definitions import SymbolKind
 
 _KINDS: dict[SymbolKind, str] = {"concept_type": "ConceptType", "predicate": "PredicateType"}
 
@@ -16,6 +17,8 @@ def schema_drafts(space: OpenSpace) -> dict[str, Any]:
 
     promoted_to  on symbols that were promoted: the lineage they count as since
     """
+    from brain.kip.schema import DRAFT_ID, DRAFT_REF  # part of the engine, which is there by now
+
     with space.snapshot() as now:
         environment = space.engine.environment(now)
     promoted: dict[tuple[str, str], str] = {

@@ -76,6 +76,18 @@ def test_help_names_every_command_and_setting(folder: Path) -> None:
     assert brain("serve", "--nonsense", folder=folder).returncode == 2
 
 
+def test_a_process_can_listen_before_the_engine_is_imported() -> None:
+    script = """
+import sys
+import brain.app, brain.serve
+engine = ("brain.kip.pipeline", "brain.kip.execute", "brain.kip.schema", "brain.kip.governance", "brain.kip.algebra",
+          "brain.store.sqlite.plans", "brain.agents.formation", "brain.upkeep")
+print(sorted(name for name in engine if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.requirement("BR-OPS-027", "BR-CONF-034")
 def test_a_key_free_service_works_without_ever_importing_litellm(folder: Path) -> None:
     script = """

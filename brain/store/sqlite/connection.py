@@ -14,7 +14,7 @@ import apsw
 import sqlite_vec
 
 from brain.store.base import SpaceMissing
-from brain.store.sqlite.plans.functions import register
+from brain.store.sqlite.functions import register
 from brain.times import Clock, SystemClock
 
 Durability = Literal["full", "normal"]

@@ -34,7 +34,7 @@ from brain.store.base import (
 )
 from brain.store.rows import indexed_object
 from brain.store.search import FUSED, fuse
-from brain.store.sqlite import keywords, passages, plans, vectors
+from brain.store.sqlite import keywords, passages, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.failures import translated
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
@@ -44,6 +44,7 @@ from brain.times import Clock, Seq, Timestamp
 
 if TYPE_CHECKING:
     from brain.kip.algebra import Step
+    from brain.store.sqlite import plans
 
 PAGE = 512
 """Elements a scan reads at a time."""
@@ -213,6 +214,8 @@ class SqliteSnapshot(StateReader):
         return None if statement is None else statement.shown
 
     def _compiled(self, plan: Step) -> plans.Statement | None:
+        from brain.store.sqlite import plans
+
         steps = plans.steps_of(plan)
         if not plans.is_known(steps) or (plans.compares_ends(steps) and self._has_merges()):
             return None
