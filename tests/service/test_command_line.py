@@ -80,7 +80,7 @@ def test_a_process_can_listen_before_the_engine_is_imported() -> None:
     script = """
 import sys
 import brain.app, brain.serve
-engine = ("brain.kip.pipeline", "brain.kip.execute", "brain.kip.schema", "brain.kip.governance", "brain.kip.algebra",
+engine = ("brain.kip.pipeline", "brain.kip.execute", "brain.kip.governance", "brain.kip.algebra",
           "brain.store.sqlite.plans", "brain.agents.formation", "brain.upkeep")
 print(sorted(name for name in engine if name in sys.modules))
 """
