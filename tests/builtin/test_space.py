@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -23,7 +24,7 @@ def space(tmp_path: Path) -> Iterator[TestSpace]:
         yield opened
 
 
-def ask(space: TestSpace, question: str, **more: str) -> RecallResult:
+def ask(space: TestSpace, question: str, **more: Any) -> RecallResult:
     return anyio.run(recall, space.place(MODEL), RecallJob(question, **more))
 
 
@@ -143,3 +144,45 @@ def test_hostile_messages_leave_only_attributed_claims(space: TestSpace) -> None
     assert result.failed_reason is None
     assert space.rows('FIND(?o.name) WHERE { ?p (?s, "lives_in", ?o) }') == ["Porto"]
     assert space.rows('FIND(COUNT(?t)) WHERE { ?t {type: "SleepTask"} }') == [0]
+
+
+LISBON = [("Tom Baker", 1, "I live in Lisbon."), ("Tom Baker", 2, "I moved to Porto.")]
+
+
+def tell(space: TestSpace, *saying: tuple[str, int, str]) -> None:
+    """Each sentence in a post of its own, on a day of May."""
+    for who, day, text in saying:
+        space.form(MODEL, said(text, who, at=f"2026-05-{day:02d}T09:00:00.000Z"))
+
+
+def test_what_several_said_is_found_under_the_name_of_each_in_their_own_words(space: TestSpace) -> None:
+    tell(space, ("Tom Baker", 1, "I live in Leeds."), ("Lena Vogt", 2, "Tom Baker lives in Leeds."))
+    assert (
+        ask(space, "Where does Tom live?").run.content == "Tom Baker lives in Leeds (said by Tom Baker on 2026-05-01)."
+    )
+    answer = ask(space, "What did Lena say about Tom?")
+    assert answer.run.content == "Tom Baker lives in Leeds (said by Lena Vogt on 2026-05-02)."
+    assert [citation.wire["source"] for citation in answer.citations] == ["Lena Vogt"]
+
+
+def test_a_former_value_that_another_denies_is_told_with_the_denial(space: TestSpace) -> None:
+    tell(space, *LISBON, ("Lena Vogt", 3, "Tom Baker has never lived in Lisbon."))
+    answer = ask(space, "Has Tom ever lived in Lisbon?")
+    assert answer.run.content.startswith("Yes: Tom Baker lived in Lisbon (said by Tom Baker on 2026-05-01)")
+    assert "Lena Vogt says that this is not so" in answer.run.content
+
+
+def test_a_former_value_that_its_speaker_never_had_is_denied(space: TestSpace) -> None:
+    tell(space, *LISBON, ("Tom Baker", 3, "I have never lived in Lisbon."))
+    assert ask(space, "Has Tom ever lived in Lisbon?").run.content.startswith("No: ")
+    assert "Lisbon" not in ask(space, "Where does Tom live?").run.content
+
+
+def test_what_one_tells_as_over_and_the_other_denies_is_disputed_with_the_right_sides(space: TestSpace) -> None:
+    tell(
+        space, ("Lena Vogt", 1, "I've never worked for Google."), ("Tom Baker", 2, "Lena Vogt used to work for Google.")
+    )
+    assert ask(space, "Has Lena ever worked for Google?").run.content == (
+        "This is disputed. According to Tom Baker (2026-05-02), Lena Vogt worked for Google; "
+        "Lena Vogt says that this is not so."
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.evidence import named_value
 from brain.agents.builtin.recall.lookup import Voice, VoiceKind
 from brain.agents.builtin.recall.told import Told, cited, is_contradicted, negated
 from brain.agents.builtin.recall.wording import told, value_text
-from brain.agents.turns import KnownClaim, RecallTurn, Ref
+from brain.agents.turns import KnownClaim, RecallTurn, Ref, Standing
 
 _MOST = 4
 _MOST_SAYINGS = 8
@@ -78,7 +80,7 @@ def sayings_reply(a: Answering) -> Reply:
     wanted = {relation.predicate for relation in a.ask.relations}
     unique = {claim.proposition_id: claim for entry in a.turn.dossier for claim in entry.claims}
     said = [
-        claim
+        in_words_of(speaker, claim)
         for claim in unique.values()
         if _is_speaker(speaker, claim)
         and claim.standing != "withdrawn"
@@ -94,8 +96,32 @@ def sayings_reply(a: Answering) -> Reply:
 
 
 def _is_speaker(speaker: Ref, claim: KnownClaim) -> bool:
-    """Whether a claim is told in somebody's word, for it or against it."""
-    return speaker.id is not None and speaker.id in {ref.id for ref in (claim.by, *claim.against) if ref}
+    """Whether somebody spoke to a claim, for it or against it."""
+    spoke = (claim.by, *claim.against, *(voice.who for voice in claim.voices))
+    return speaker.id is not None and speaker.id in {ref.id for ref in spoke if ref}
+
+
+def in_words_of(speaker: Ref, claim: KnownClaim) -> KnownClaim:
+    """A claim that several people made as one of them made it; as it is where they speak for it already or deny it."""
+    if claim.by is not None and claim.by.id == speaker.id:
+        return claim
+    voices = [voice for voice in claim.voices if voice.who and voice.who.id == speaker.id and voice.side != "against"]
+    if not voices:
+        return claim
+    voice = voices[0]
+    standing: Standing = "hearsay" if voice.side == "unsure" else claim.standing
+    others = tuple(ref for ref in claim.against if ref.id != speaker.id)
+    return replace(
+        claim,
+        by=voice.who,
+        said_at=voice.said_at,
+        assertion_id=voice.assertion_id,
+        standing="accepted" if standing == "denied" else standing,
+        since_text="",
+        until_text="",
+        against=others,
+        rests_on=claim.rests_on if others or standing == "was" else (),
+    )
 
 
 def _as_said(a: Answering, claim: KnownClaim, speaker: Ref) -> list[Told]:

@@ -112,9 +112,12 @@ class Teller:
         return [self.one(claim, self.telling(part.relation), past=True) for part in held[:2] for claim in part.was[:4]]
 
     def one(self, claim: KnownClaim, telling: Telling, *, past: bool = False) -> Told:
-        """One claim, with its bounds and source."""
+        """One claim, with its bounds and source, and who denies what it tells as former."""
         bounds = claim.predicate not in UNCHANGING
         text = told(claim, telling, self.language, past=past) + source(claim, self.words, bounds=bounds)
+        if claim.standing == "was" and claim.against:
+            who = listed([ref.name for ref in claim.against], self.words)
+            text += self.words.semicolon + self.words.denied_by.format(who=who)
         return Told(text, cited(claim))
 
     def disputed(self, claims: Sequence[KnownClaim], telling: Telling) -> list[Told]:
