@@ -58,7 +58,7 @@ class English(EnglishKin):
         if saying is not None:
             return self._saying(saying)
         wanted = self._of_question_word(self.relations())
-        kin = self.kin()
+        kin = None if self.is_kind_liked(wanted) else self.kin()
         reverse = self._reversed()
         if reverse is not None:
             return self._made("reverse", (), "", [reverse], tuple(mention.ref for mention in self.mentions))

@@ -19,6 +19,9 @@ def one(noun: str) -> str:
     return noun if noun in RELATIVES else noun.removesuffix("s")
 
 
+_TASTES = frozenset(("likes", "dislikes", "prefers"))
+
+
 class EnglishKin(Analysis):
     """An English question against its turn, with what it says of relatives and pets."""
 
@@ -49,6 +52,13 @@ class EnglishKin(Analysis):
                 if relation is not None:
                     return (owner if isinstance(owner, Ref) else None), noun, relation
         return None
+
+    def is_kind_liked(self, wanted: list[Relation]) -> bool:
+        """Whether an animal in the question is what somebody likes, and nobody's pet: `does Ana like dogs`."""
+        if not _TASTES & {relation.predicate for relation in wanted}:
+            return False
+        at = [index for index, low in enumerate(self.lows) if low in PETS or low.removesuffix("s") in PETS]
+        return bool(at) and all(self.lows[index - 1 : index] not in (["'s"], ["my"], ["our"]) for index in at)
 
     def is_had(self, noun: str) -> bool:
         """Whether the question is whether there is such a relative: `does Ana have a sister`."""

@@ -7,6 +7,7 @@ from brain.agents.builtin.lexicon import ordered
 from brain.agents.builtin.lexicon import words as table
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
+from brain.agents.builtin.recall.noted import as_said
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.wording import Wording, commitment_text, event_date, event_text
 from brain.agents.builtin.text import pattern
@@ -47,6 +48,8 @@ def events_reply(a: Answering) -> Reply | None:
         return None
     if a.ask.wants_time and event_date(events[0]):
         return a.reply([Told(event_text(events[0], a.words), (events[0].id,))], 0.1)
+    if a.ask.wants_time:  # when it happened nobody said, only when it was told
+        return a.reply([as_said(a.words.noted, a, events[0])], 0.5)
     return a.reply([Told(event_text(event, a.words), (event.id,)) for event in events[:6]], 0.2)
 
 

@@ -58,10 +58,10 @@ def noted_reply(a: Answering) -> Reply | None:
 
 
 def _quoted(a: Answering, event: KnownEvent) -> Told:
-    return _told(a.words.noted, a, event)
+    return as_said(a.words.noted, a, event)
 
 
-def _told(shape: str, a: Answering, event: KnownEvent) -> Told:
+def as_said(shape: str, a: Answering, event: KnownEvent) -> Told:
     """An event's words with when they were said, and its day where they do not have it."""
     day, said = event_date(event), (event.said_at or "")[:10]
     text = shape.format(what=event.summary.rstrip("。."), date=said)
@@ -124,7 +124,7 @@ def endings(a: Answering, claims: Iterable[KnownClaim]) -> list[Told]:
     for claim in claims:
         for event in a.turn.events:
             if _ends(claim, event):
-                found.setdefault(event.id, _told(a.words.but_later, a, event))
+                found.setdefault(event.id, as_said(a.words.but_later, a, event))
     return list(found.values())[:_MOST]
 
 

@@ -39,7 +39,7 @@ WORK: tuple[Relation, ...] = (
         ("{s} is {o}", "{s} was {o}", "what {s} does"),
         ("{s}是{o}", "{s}曾是{o}", "{s}的职务"),
         r"\b(?:job|role|title|position|profession|occupation|work as|do for work)\b|"
-        r"\bwhat do(?:es)? \w+(?: \w+)? do\s*$",
+        r"\bwhat do(?:es)? [\p{L}\p{N}'’ -]+? do\s*$",
         r"职业|职位|职务|岗位|做什么工作|做什么的|什么工作|头衔",
         reverse=r"^who (?:is|was|were|are) (?:the|a|an|our) ",
         reverse_zh=r"^谁(?:是|当|做)[^的]+$",

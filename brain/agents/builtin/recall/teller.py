@@ -51,9 +51,11 @@ class Teller:
         return [self.denied(claim, telling) for claim in part.denied[:3]], 0.3
 
     def earlier(self, part: Held, telling: Telling) -> list[Told]:
-        """The value before the one that holds."""
+        """The value before the one that holds, or one that held at some time before it was told."""
         if part.relation.predicate not in UNCHANGING:
-            return [self.one(part.was[0], telling, past=True).within(self.words.before)]
+            is_known, _ = part.was[0].ended
+            shape = self.words.before if is_known else self.words.once
+            return [self.one(part.was[0], telling, past=True).within(shape)]
         said = [claim for claim in part.was if not _is_part(claim.object.name, part.accepted[0].object.name)]
         return [self._also_said(claim, part.accepted[0], telling) for claim in said[:1]]
 

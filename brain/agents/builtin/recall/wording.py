@@ -35,6 +35,7 @@ class Wording:
     said: str
     said_by: str
     before: str
+    once: str
     yes: str
     no: str
     not_now: str
@@ -108,6 +109,7 @@ WORDING: dict[Language, Wording] = {
         said="said on {date}",
         said_by="said by {who} on {date}",
         before="Before that: {what}",
+        once="At some earlier time: {what}",
         yes="Yes: {what}",
         no="No: {what}",
         not_now="Not any more: {what}",
@@ -179,6 +181,7 @@ WORDING: dict[Language, Wording] = {
         said="{date}所说",
         said_by="{who}于{date}所说",
         before="在此之前：{what}",
+        once="以前某个时候：{what}",
         yes="是的：{what}",
         no="不是：{what}",
         not_now="现在不是了：{what}",
