@@ -186,3 +186,19 @@ def test_what_one_tells_as_over_and_the_other_denies_is_disputed_with_the_right_
         "This is disputed. According to Tom Baker (2026-05-02), Lena Vogt worked for Google; "
         "Lena Vogt says that this is not so."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "due"),
+    [
+        ("I'll send Lena the report on 16 April at 4pm.", 60, "due 2026-04-16 16:00 +01:00"),
+        ("I'll send Lena the report by noon tomorrow.", 540, "due 2026-04-15 12:00 +09:00"),
+        ("I'll send Lena the report on 16 April at 4pm.", 0, "due 2026-04-16 16:00 UTC"),
+        ("I'll send Lena the report on 16 April.", -480, "due 2026-04-16)"),
+    ],
+)
+def test_when_something_is_due_is_told_by_the_clock_it_was_said_by(
+    space: TestSpace, text: str, offset: int, due: str
+) -> None:
+    space.form(MODEL, Said("user", text, "Tom Baker", "2026-04-14T09:00:00.000Z", offset))
+    assert due in ask(space, "What did Tom promise?").run.content

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.model import ModelMessage, ToolCall
+from brain.agents.spoken import as_said
 from brain.agents.turns import KnownClaim, KnownCommitment, RecallTurn, Ref
 from brain.names import fold
 from brain.store.base import ElementId
@@ -212,6 +213,7 @@ def _commitments(rows: Sequence[Any]) -> tuple[KnownCommitment, ...]:
             _ref(by) if isinstance(by, Mapping) else None,
             tuple(dict.fromkeys((*(earlier.to if earlier else ()), *owed))),
             attributes.get("due_at"),
+            as_said(attributes.get("due"), attributes.get("due_at")),
         )
     return tuple(sorted(found.values(), key=lambda known: (known.due or "9", int(known.id[2:]))))
 
