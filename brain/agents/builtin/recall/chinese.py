@@ -21,6 +21,7 @@ from brain.agents.builtin.recall.chinese_forms import (
     FORMER,
     FUTURE,
     GENERIC,
+    HAS,
     LEADS,
     OF_UNKNOWN,
     OWED_TO,
@@ -223,6 +224,7 @@ class Chinese(Analysis):
             if at < 1:
                 continue
             head = self.text[:at].removesuffix("的")
+            head = HAS.sub("", head) if noun in RELATIVES else head
             owner: Ref | None
             if head.endswith("我"):
                 owner = self.turn.asked_by

@@ -66,21 +66,22 @@ class English(EnglishKin):
             owner, noun, relation = kin
             others = [other for other in wanted if other.predicate not in (relation.predicate, "also_known_as")]
             others = [other for other in others if other.predicate not in KINSHIP and not self.is_had(noun)]
+            plain = self.text.casefold().replace(noun, " ")  # a best friend is no preference
+            others = [other for other in others if other.asks["en"].search(plain)]
             if others and owner is not None:
                 relatives = self.related(owner, relation.predicate, by_value=relation.by_value)
                 if not relatives:
                     return replace(self._made("value", (), f"{owner.name}'s {noun}", others), owner=owner)
                 asked = self._made("value", tuple(relatives), "", others)
                 is_one = len(relatives) > 1 and noun in RELATIVES and not noun.endswith("s")
-                return replace(
-                    asked, several=tuple(relatives) if is_one else (), kin=kin_of(owner, one(noun), relation)
-                )
+                several = tuple(relatives) if is_one else ()
+                return replace(asked, several=several, kin=kin_of(owner, one(noun), relation), owner=owner)
             if owner is None:
                 return self._made("value", (), "you", [relation])
             asked = self._made("value", (owner,), "", [relation])
-            return replace(
-                asked, is_narrower=is_narrower(noun, relation), kin=kin_of(owner, one(noun), relation), owner=owner
-            )
+            left = asked.left - set(noun.split(" "))
+            kin_said = kin_of(owner, one(noun), relation)
+            return replace(asked, is_narrower=is_narrower(noun, relation), kin=kin_said, owner=owner, left=left)
         subjects, unknown = self._subjects(wanted)
         fitting = [relation for relation in wanted if unknown or any(self.admits(relation, ref) for ref in subjects)]
         return married(self._made(self._form(fitting), subjects, unknown, fitting))
