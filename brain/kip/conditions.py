@@ -148,7 +148,7 @@ class Expressions:
             self._closed = self.find_closed()
         known = self._closed.get(variable)
         if known is not None and attribute not in known:
-            near = get_close_matches(attribute, known, n=3)
+            near = get_close_matches(attribute[:200], known, n=3)
             raise errors.SchemaFieldNotFound(
                 f"No type of ?{variable} has an attribute {attribute}, and these types are closed.",
                 hint=f"Did you mean {' or '.join(near)}?" if near else f"They have {', '.join(sorted(known))}.",

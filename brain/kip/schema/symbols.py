@@ -152,8 +152,13 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
+_LONGEST_LIKENESS = 200
+"""Characters of an unknown name that are compared; comparing takes time with the square of their number."""
+
+
 def _alikeness(wanted: str, definition: Definition) -> float:
     """0 to 1: the best of spelling, shared words, and the names people also use for the symbol."""
+    wanted = wanted[:_LONGEST_LIKENESS]
     own = definition.symbol.name
     hints = definition.wire.get("model_hints") or {}
     also = hints.get("also_called", ())

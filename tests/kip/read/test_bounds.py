@@ -68,3 +68,10 @@ def test_hundreds_of_patterns_are_put_in_order_at_once(pair: Space) -> None:
     began = time.thread_time()
     pair.answer(f"FIND(?b0.status) WHERE {{ {patterns} }} LIMIT 1", envelope={"options": {"deadline_ms": 20_000}})
     assert time.thread_time() - began < 5
+
+
+@requirement("KI-ERR-080")
+def test_an_unknown_name_of_any_length_is_refused_at_once(pair: Space) -> None:
+    began = time.thread_time()
+    assert pair.refused(f'FIND(?x) WHERE {{ ?x {{type: "{"unknown " * 30_000}"}} }}') == "SchemaSymbolNotFound"
+    assert time.thread_time() - began < 1
