@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from brain.agents.builtin.english.verbs import FORMS
+from brain.agents.builtin.lexicon.people import CHINESE_RELATIVES
 from brain.agents.builtin.recall.answering import Answering, Reply, relation_of
 from brain.agents.builtin.recall.ask import Ask
 from brain.agents.builtin.recall.told import Told
@@ -17,7 +18,7 @@ _MOST = 3
 _NUMBER = pattern(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twins?|triplets?|no|an?)\b|[一二两三四五六七八九十]"
 )
-_PLACE = pattern(r"\b(?:in|at|to|from|near|on)\b|[在到住去]")
+_PLACE = pattern(r"\b(?:in|at|to|from|near|on|for)\b|[在到住去]")
 _ENDS = pattern(
     r"\b(?:sold|sells?|selling|gave (?:up|away)|given (?:up|away)|giv(?:es?|ing) up|quits?|quitting|stop(?:s|ped)?|"
     r"lost|no longer|any ?more|not .* now|died|dead|broke|broken|split up|separated|divorced|cancell?ed|got rid|"
@@ -33,6 +34,7 @@ _CHANGES = pattern(
     r"推迟|延期|提前|改|变|取消"
 )
 """Words that say that a date, a number or an address is another now."""
+_OWNED = pattern(r"['’]s (\p{L}+)")
 _SHORT = 3
 
 
@@ -80,7 +82,7 @@ def _wanted(ask: Ask) -> frozenset[str]:
     people = [*ask.subjects, *(ref for ref in ask.values if ref.type == "Person")]
     people += [ask.owner] if ask.owner else []
     if ask.language == "zh":
-        said = set(ask.left) | ({ask.kin.noun} if ask.kin else set())
+        said = set(ask.left) | ({ask.kin.noun} if ask.kin and ask.kin.noun in ask.text else set())
         for relation in ask.relations:
             said |= {match.group() for match in relation.asks["zh"].finditer(ask.text)}
         said |= {word for word in ask.content if any("\u4e00" <= char <= "\u9fff" for char in word)}
@@ -93,6 +95,8 @@ def _wanted(ask: Ask) -> frozenset[str]:
 def _holds(ask: Ask, wanted: frozenset[str], event: KnownEvent) -> bool:
     """Whether an event says all the question names, and has something of the kind it asks for."""
     summary = event.summary
+    if _is_of_another(ask, wanted, summary):
+        return False
     if ask.language == "zh":
         if not all(word in summary for word in wanted):
             return False
@@ -107,6 +111,13 @@ def _holds(ask: Ask, wanted: frozenset[str], event: KnownEvent) -> bool:
     if asked in ("who", "whose", "whom", "which", "why", "how"):
         return False
     return asked != "where" or _PLACE.search(summary) is not None
+
+
+def _is_of_another(ask: Ask, wanted: frozenset[str], summary: str) -> bool:
+    """Whether an event tells of a relative or thing of somebody's that the question does not name."""
+    if any(noun in summary and noun not in ask.text for noun in CHINESE_RELATIVES):
+        return True
+    return any(_stem(owned) not in wanted for owned in _OWNED.findall(summary))
 
 
 def _stem(word: str) -> str:

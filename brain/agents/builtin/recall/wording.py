@@ -302,7 +302,8 @@ def zoned(when: str) -> str:
 def event_text(event: KnownEvent, words: Wording) -> str:
     """An event with its date."""
     date = event_date(event)
-    return words.about.format(date=date, what=event.summary.rstrip("。.")) if date else event.summary.rstrip("。.")
+    what = event.summary.rstrip("。.")
+    return words.about.format(date=date, what=what) if date and date not in what else what
 
 
 def event_date(event: KnownEvent) -> str:
