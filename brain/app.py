@@ -73,10 +73,15 @@ class ForgetfulStore(SqliteStore):
 
 
 def store_for(settings: Settings, *, clock: Clock | None = None) -> Store:
-    """The store the settings choose."""
+    """The store the settings choose; SettingsError for a folder that cannot be made or written."""
     if settings.storage == "memory":
         return ForgetfulStore(clock=clock)
-    return SqliteStore(settings.local_db_path, clock=clock, durability=settings.sqlite_durability)
+    try:
+        return SqliteStore(settings.local_db_path, clock=clock, durability=settings.sqlite_durability)
+    except OSError as fault:
+        raise SettingsError(
+            f"cannot start: LOCAL_DB_PATH: the folder {settings.local_db_path} cannot be written: {fault.strerror}"
+        ) from None
 
 
 def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store | None = None) -> Spaces:

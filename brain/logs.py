@@ -36,12 +36,16 @@ def configure(level: str, *, stream: TextIO | None = None) -> None:
 
 
 def fault(error: BaseException) -> dict[str, Any]:
-    """What a log line may tell of an error: its kind, and the innermost places it came through."""
+    """What a log line may tell of an error: its kind, what caused it, and the innermost places it came through."""
     frames = traceback.extract_tb(error.__traceback__)[-6:]
     place = [f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}" for frame in frames]
     told: dict[str, Any] = {"kind": type(error).__name__, "place": place}
-    if isinstance(error, OSError) and error.strerror:
-        told["reason"] = error.strerror
+    cause = error.__cause__
+    if cause is not None:
+        told["cause"] = type(cause).__name__
+    for one in (error, cause):
+        if isinstance(one, OSError) and one.strerror:
+            told["reason"] = one.strerror
     return told
 
 

@@ -22,6 +22,7 @@ from brain.service.failures import (
     ServiceFailure,
     SpaceNotFound,
     SpaceTaken,
+    SpaceUnreadable,
     Unavailable,
 )
 
@@ -37,6 +38,7 @@ _STATUS: dict[type[ServiceFailure], int] = {
     SpaceTaken: 400,
     NotFound: 400,
     SpaceNotFound: 404,
+    SpaceUnreadable: 500,
     Unavailable: 503,
 }
 
@@ -64,7 +66,7 @@ async def kip_error(request: Request, failure: Exception) -> Response:
     log.error("store_failed", path=request.url.path, code=failure.code, **logs.fault(failure))
     if failure.retry is Retry.SAFE_SAME_REQUEST:
         answer = error_response(503, failure.message, failure.to_wire())
-        answer.headers["retry-after"] = "1"
+        answer.headers["retry-after"] = str(-(-(failure.after_ms or 1000) // 1000))
         return answer
     return error_response(500, failure.message, failure.to_wire())
 

@@ -30,6 +30,10 @@ class SpaceNotFound(ServiceFailure):
     """No such Space, or none the caller may know of."""
 
 
+class SpaceUnreadable(ServiceFailure):
+    """What stands in the Space's place is none this release can read; the message says why."""
+
+
 class NotFound(ServiceFailure):
     """No such thing in this Space."""
 

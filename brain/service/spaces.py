@@ -12,10 +12,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from brain.errors import KipError, Retry
 from brain.ids import SPACE_ID
 from brain.kip.context import Session
-from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken
-from brain.store.base import Document, ElementId, Snapshot, SpaceExists, SpaceMissing, SpaceStore, Store, Transaction
+from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, SpaceUnreadable, Unavailable
+from brain.store.base import (
+    Document,
+    ElementId,
+    Snapshot,
+    SpaceExists,
+    SpaceMissing,
+    SpaceStore,
+    Store,
+    StoreFormatError,
+    Transaction,
+)
 from brain.times import Clock
 
 if TYPE_CHECKING:
@@ -123,7 +134,8 @@ class Spaces:
     def create(self, space_id: str, *, owner: str, tier: int) -> OpenSpace:
         """A new, empty Space with its vocabulary, its record and its self.
 
-        raises  InvalidInput for a bad id or tier, SpaceTaken when there is one already, which stays untouched
+        raises  InvalidInput for a bad id or tier, SpaceTaken when there is one already, which stays untouched; KipError
+                or Unavailable when the store fails, and then there is none
         """
         from brain.kip.pipeline import Engine
 
@@ -146,12 +158,17 @@ class Spaces:
                 store = self._store.create(space_id, now_ms=now, controls=controls)
             except SpaceExists as exists:
                 raise SpaceTaken(f"space {space_id} already exists") from exists
-            return self._keep(space_id, store)
+            try:
+                return self._keep(space_id, store)
+            except (KipError, Unavailable):
+                # Whoever is told that it failed must be able to send the same again.
+                self._store.delete(space_id)
+                raise
 
     def get(self, space_id: str) -> OpenSpace:
         """The Space, opened if it was not; once even when many ask at the same time. `use` also holds it open.
 
-        raises  InvalidInput for what is no id, SpaceNotFound
+        raises  InvalidInput for what is no id, SpaceNotFound, SpaceUnreadable
         """
         with self.use(space_id) as space:
             return space
@@ -238,6 +255,9 @@ class Spaces:
             return self._store.open(space_id)
         except SpaceMissing as missing:
             raise SpaceNotFound("space not found") from missing
+        except StoreFormatError as fault:
+            log.error("space_unreadable", space=space_id, reason=str(fault))
+            raise SpaceUnreadable(f"space {space_id} cannot be opened: {fault}") from fault
 
     def _keep(self, space_id: str, store: SpaceStore) -> OpenSpace:
         from brain.kip.pipeline import Engine
@@ -286,10 +306,16 @@ def check_space_id(space_id: str) -> None:
 
 
 def host_write(engine: Engine, command: str, parameters: Mapping[str, Any]) -> Any:
-    """Run one command as the host and give its result; RuntimeError when it fails, which only a defect can cause."""
+    """Run one command as the host and give its result.
+
+    raises  Unavailable when the store keeps it from working for now; RuntimeError, which only a defect can cause
+    """
     outcome = engine.run(command, parameters, session=HOST)
     answer = outcome.response["results"][0] if outcome.response["results"] else outcome.response
     if "error" in answer:
+        retry = answer["error"]["retry"]
+        if retry["class"] == Retry.SAFE_SAME_REQUEST:
+            raise Unavailable(answer["error"]["message"], after_s=-(-retry.get("after_ms", 1000) // 1000))
         raise RuntimeError(f"host command refused: {answer['error']['code']}: {answer['error']['message']}")
     return answer["result"]
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from brain.kip.library import PackageLibrary
-from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken
+from brain.kip.pipeline import Engine
+from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, Unavailable
 from brain.service.spaces import Spaces, change_record, record_of
 from brain.store.base import SpaceStore
 from brain.store.sqlite import SqliteStore
@@ -80,6 +81,21 @@ def test_a_space_whose_birth_was_cut_short_is_whole_at_its_next_opening(
     with later.use("a_1") as space, space.snapshot() as now:
         assert record_of(now)["owner"] == OWNER
         assert space.self_id == "C-1"
+
+
+def test_a_space_whose_birth_the_store_refused_is_not_there_and_can_be_made_later(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("brain.service.spaces._ensure_self", _full)
+        with pytest.raises(Unavailable):
+            spaces.create("a_1", owner=OWNER, tier=2)
+    assert spaces.all_ids() == []
+    assert spaces.create("a_1", owner=OWNER, tier=2).self_id == "C-1"
+
+
+def _full(_: Engine) -> None:
+    raise Unavailable("the disk is full")
 
 
 def test_a_changed_record_takes_no_sequence_number_and_stays(spaces: Spaces) -> None:

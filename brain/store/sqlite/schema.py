@@ -191,7 +191,8 @@ def migrate(connection: apsw.Connection, now_ms: int) -> None:
                 connection.pragma("user_version", version + 1)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk may have ended it already
+                connection.execute("ROLLBACK")
             raise
     if version > len(MIGRATIONS):
         raise StoreFormatError(f"the file has format {version}, this release reads up to {len(MIGRATIONS)}")

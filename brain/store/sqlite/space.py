@@ -16,7 +16,7 @@ from brain.store.base import SpaceMissing, StoreFormatError
 from brain.store.search import ANALYSIS
 from brain.store.sqlite import passages, schema
 from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
-from brain.store.sqlite.failures import translated
+from brain.store.sqlite.failures import raise_unopened, translated
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.transaction import SqliteTransaction
 from brain.times import Seq
@@ -29,6 +29,10 @@ _FLUSHED, _UNFLUSHED = "PRAGMA synchronous=FULL", "PRAGMA synchronous=NORMAL"
 
 _SCRUB_WAIT_MS = 200
 """How long an erasure waits for readers before it leaves the log to the next commit."""
+
+
+_PASSING = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError)
+"""What ends a scrub for now: the commit before it stands, and must not be told as failed."""
 
 
 class SqliteSpace:
@@ -44,13 +48,17 @@ class SqliteSpace:
         self._is_closed = False
         self.instance_id = ""
         self._writer = self._open_file()
-        meta = _meta(self._writer)
-        self.instance_id = meta["instance"]
-        if meta["analysis"] != str(ANALYSIS):
-            self._rebuild_index()
-        self._must_scrub = "scrub" in meta
-        if self._must_scrub:
-            self._scrub(0)
+        try:
+            meta = _meta(self._writer)
+            self.instance_id = meta["instance"]
+            if meta["analysis"] != str(ANALYSIS):
+                self._rebuild_index()
+            self._must_scrub = "scrub" in meta
+            if self._must_scrub:
+                self._scrub(0)
+        except apsw.Error as error:
+            self._writer.close(True)
+            raise translated(error) from error
 
     def head(self) -> Seq:
         with self.snapshot() as snapshot:
@@ -119,9 +127,11 @@ class SqliteSpace:
                 if not transaction.is_complete:
                     raise errors.InternalError("The graph was changed without a commit record.")
                 self._commit(connection)
+            except apsw.Error as error:
+                _roll_back(connection)
+                raise translated(error) from error
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                _roll_back(connection)
                 raise
             if transaction.has_erased:
                 self._must_scrub = True
@@ -145,11 +155,16 @@ class SqliteSpace:
     def _open_file(self) -> apsw.Connection:
         """A connection to this very Space, in the present format."""
         try:
-            connection = connect(self._path, self._options)
+            return self._checked_file()
         except apsw.CantOpenError as error:
-            raise SpaceMissing(self.space_id) from error
+            raise_unopened(self._path, self.space_id, error)
         except apsw.NotADBError as error:
             raise StoreFormatError(f"the file of {self.space_id!r} is no database") from error
+        except apsw.Error as error:
+            raise translated(error) from error
+
+    def _checked_file(self) -> apsw.Connection:
+        connection = connect(self._path, self._options)
         try:
             if connection.pragma("application_id") != schema.APPLICATION_ID:
                 raise StoreFormatError(f"the file of {self.space_id!r} is no Space")
@@ -194,32 +209,41 @@ class SqliteSpace:
             connection.execute("COMMIT")
         except apsw.BusyError as error:
             raise translated(error) from error
+        except apsw.FullError as error:
+            # What marks a commit in the log is written last: without room for it there is none, and SQLite has undone
+            # the rest.
+            raise translated(error) from error
         except apsw.Error as error:
             # The log may hold the whole commit although its last step failed.
             raise errors.OutcomeUnknown from error
 
     def _scrub(self, wait_ms: int) -> None:
-        """Move erased content out of the log too; when readers stay in the way, the next commit tries again."""
+        """Move erased content out of the log too; what keeps it from that now is over at a later commit."""
         wait_for_locks(self._writer, wait_ms)
         try:
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             self._writer.execute("DELETE FROM meta WHERE name = 'scrub'")
-        except apsw.BusyError:
+        except _PASSING:
             return
         self._must_scrub = False
 
     def _rebuild_index(self) -> None:
         """Make the search index anew, in one transaction, unless another process has done it meanwhile."""
         connection = self._writer
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            connection.execute("BEGIN IMMEDIATE")
             if connection.execute("SELECT value FROM meta WHERE name = 'analysis'").fetchall() != [(str(ANALYSIS),)]:
                 passages.rebuild(connection)
                 connection.execute("UPDATE meta SET value = ? WHERE name = 'analysis'", (str(ANALYSIS),))
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            _roll_back(connection)
             raise
+
+
+def _roll_back(connection: apsw.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
 
 
 def _meta(connection: apsw.Connection) -> dict[str, str]:

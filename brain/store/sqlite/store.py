@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from brain.store.base import Document, SpaceExists, SpaceMissing
 from brain.store.search import ANALYSIS
 from brain.store.sqlite import schema
 from brain.store.sqlite.connection import Durability, Options, connect
-from brain.store.sqlite.failures import translated
+from brain.store.sqlite.failures import DISK_FULL, translated
 from brain.store.sqlite.space import SqliteSpace
 from brain.times import Clock, SystemClock
 
@@ -28,7 +29,8 @@ _SUFFIX = ".db"
 class SqliteStore:
     """See `brain.store.base.Store`. Several processes may have one folder, and one Space, open.
 
-    folder           made when missing, for this user only; on a local disk, since processes share maps of its files
+    folder           made when missing, for this user only; on a local disk, since processes share maps of its files;
+                     OSError when it cannot be made or written
     clock            says when a document of state has expired
     durability       see `Options`
     busy_timeout_ms  how long a writer waits for the other writers of its Space
@@ -44,6 +46,7 @@ class SqliteStore:
     ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_writable(self._folder)
         self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
         self._open: WeakSet[SqliteSpace] = WeakSet()
         self._open_lock = Lock()
@@ -61,7 +64,7 @@ class SqliteStore:
             os.link(draft, self._path(space_id))
         except FileExistsError as error:
             raise SpaceExists(space_id) from error
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise translated(error) from error
         finally:
             _remove(draft)
@@ -69,7 +72,11 @@ class SqliteStore:
         return self.open(space_id)
 
     def open(self, space_id: str) -> SqliteSpace:
-        if not self.exists(space_id):
+        try:
+            is_there = self.exists(space_id)
+        except OSError as error:
+            raise translated(error) from error
+        if not is_there:
             raise SpaceMissing(space_id)
         space = SqliteSpace(self._path(space_id), space_id, self._options)
         with self._open_lock:
@@ -133,8 +140,10 @@ class SqliteStore:
                 "INSERT INTO control VALUES (?, 0, ?)",
                 [(name, orjson.dumps(document).decode()) for name, document in controls.items()],
             )
+            # Closing would do it too, and say nothing when there is no room for it.
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
-            connection.close(True)  # also moves the log into the file
+            connection.close(True)
 
     def _flush_folder(self) -> None:
         """Put the folder's names on the disk."""
@@ -143,6 +152,16 @@ class SqliteStore:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _check_writable(folder: Path) -> None:
+    """OSError when no file can be made in a folder; a full disk is no reason, for what is there can be read."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
 
 
 def _remove(path: Path) -> None:
