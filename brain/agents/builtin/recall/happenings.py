@@ -7,7 +7,7 @@ from brain.agents.builtin.lexicon import ordered
 from brain.agents.builtin.lexicon import words as table
 from brain.agents.builtin.recall.answering import Answering, Reply
 from brain.agents.builtin.recall.ask import Ask
-from brain.agents.builtin.recall.noted import as_said
+from brain.agents.builtin.recall.noted import as_said, is_of_another, stemmed
 from brain.agents.builtin.recall.told import Told
 from brain.agents.builtin.recall.wording import Wording, commitment_text, event_date, event_text
 from brain.agents.builtin.text import pattern
@@ -96,7 +96,8 @@ def events_for(ask: Ask, turn: RecallTurn) -> list[KnownEvent]:
             continue
         if ask.time is not None and not _overlaps(event, ask):
             continue
-        if _says(ask, event.summary):
+        named = {stemmed(word) for word in ask.content}
+        if _says(ask, event.summary) and not is_of_another(ask, named, event.summary):
             found.append(event)
     if not ids and not others and ask.time is None and not ask.content - _ASKING and ask.language == "en":
         return []

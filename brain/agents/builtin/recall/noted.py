@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from brain.agents.builtin.english.verbs import FORMS
 from brain.agents.builtin.lexicon.people import CHINESE_RELATIVES
@@ -88,20 +88,20 @@ def _wanted(ask: Ask) -> frozenset[str]:
         said |= {word for word in ask.content if any("\u4e00" <= char <= "\u9fff" for char in word)}
         called = "".join(ref.name for ref in people)
         return frozenset(part for word in said for part in word.split() if part and part not in called)
-    names = {_stem(part) for ref in people for part in fold(ref.name).split()}
-    return frozenset(_stem(word) for word in ask.content) - names - {"many", "s"}
+    names = {stemmed(part) for ref in people for part in fold(ref.name).split()}
+    return frozenset(stemmed(word) for word in ask.content) - names - {"many", "s"}
 
 
 def _holds(ask: Ask, wanted: frozenset[str], event: KnownEvent) -> bool:
     """Whether an event says all the question names, and has something of the kind it asks for."""
     summary = event.summary
-    if _is_of_another(ask, wanted, summary):
+    if is_of_another(ask, wanted, summary):
         return False
     if ask.language == "zh":
         if not all(word in summary for word in wanted):
             return False
         return not (any(word in ask.text for word in ("哪里", "哪儿", "什么地方")) and not _PLACE.search(summary))
-    if language_of(summary) != "en" or not wanted <= {_stem(word) for word in words(summary)}:
+    if language_of(summary) != "en" or not wanted <= {stemmed(word) for word in words(summary)}:
         return False
     asked = fold(ask.text).split(" ")[0]
     if ask.wants_time and asked == "when":
@@ -113,14 +113,14 @@ def _holds(ask: Ask, wanted: frozenset[str], event: KnownEvent) -> bool:
     return asked != "where" or _PLACE.search(summary) is not None
 
 
-def _is_of_another(ask: Ask, wanted: frozenset[str], summary: str) -> bool:
+def is_of_another(ask: Ask, wanted: Collection[str], summary: str) -> bool:
     """Whether an event tells of a relative or thing of somebody's that the question does not name."""
     if any(noun in summary and noun not in ask.text for noun in CHINESE_RELATIVES):
         return True
-    return any(_stem(owned) not in wanted for owned in _OWNED.findall(summary))
+    return any(stemmed(owned) not in wanted for owned in _OWNED.findall(summary))
 
 
-def _stem(word: str) -> str:
+def stemmed(word: str) -> str:
     """A word as its verb's or noun's plain form."""
     folded = fold(word)
     verbs = FORMS.get(folded)
@@ -157,5 +157,5 @@ def _ends(claim: KnownClaim, event: KnownEvent) -> bool:
     value = fold(claim.object.name)
     if not value.isascii():
         return value in summary
-    head = _stem(value.split(" ")[-1])
-    return head in {_stem(word) for word in words(summary)}
+    head = stemmed(value.split(" ")[-1])
+    return head in {stemmed(word) for word in words(summary)}
