@@ -88,6 +88,7 @@ class Session:
     readonly        the read-only door: any write is `ReadonlyViolation`
     delegation      the delegation the principal acts under, when its door says so (§28.5)
     recalls         reads to remember: what is in quarantine is not there for it (§31.6)
+    authentication  the class of authentication its door vouches for; None for a door that names none
 
     Governance fills in the rest when an operation begins; `permissions` and `actors` are then what is really held:
 
@@ -95,6 +96,7 @@ class Session:
     bindings           the ActorBindings of the principal by their ids
     reserved           actors only the principals bound to them speak as
     delegation_digest  of the chain acted under
+    out_of_reach       permissions the policy wants a stronger authentication for than the session's
     """
 
     principal_id: str
@@ -107,10 +109,12 @@ class Session:
     review: Review | None = None
     delegation: str | None = None
     recalls: bool = False
+    authentication: str | None = None
     authority: Authority | None = None
     bindings: tuple[tuple[str, frozenset[ElementId]], ...] = ()
     reserved: frozenset[ElementId] = frozenset()
     delegation_digest: str | None = None
+    out_of_reach: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

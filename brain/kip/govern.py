@@ -80,15 +80,27 @@ def is_permitted(session: Session, permission: str, element: Element | None = No
     return element is None or session.authority is None or session.authority.may(permission, element.body)
 
 
+def require_principal(session: Session) -> None:
+    """Unauthenticated for a session no door put a name to: what nobody asks for is never done (§28.2)."""
+    if not session.principal_id.strip():
+        raise errors.Unauthenticated()
+
+
 def permit(session: Session, permission: str, element: Element | None = None) -> None:
     """Let the action through, or raise NotAuthorized. Whatever no permission allows is denied (§30.2).
 
     element  the element the action falls on, where there is one
+    raises   RequiresStrongerAuthentication for what is held and asks for another authentication than the session's
     """
     if not is_permitted(session, permission, element):
         raise errors.NotAuthorized(
             f"This needs the permission {permission}, which {session.principal_id} does not hold.",
             details={"permission": permission} | ({"element": element.id} if element else {}),
+        )
+    if permission in session.out_of_reach:
+        raise errors.RequiresStrongerAuthentication(
+            f"{permission} asks for a stronger authentication than the one you came with.",
+            details={"permission": permission},
         )
 
 

@@ -93,6 +93,7 @@ class Engine:
             else:
                 strict_json.check(raw)
             envelope = read_request(raw, self.limits)
+            govern.require_principal(session)
             self._require(envelope)
             prepared = prepare(envelope, session)
             return self._run(envelope, prepared, session)

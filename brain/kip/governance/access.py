@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brain import errors
+from brain.kip import govern
 from brain.kip.context import Session
 from brain.kip.governance.authority import Allowance, Authority, authority_of, chain_digest, chain_of, delegated
 from brain.kip.governance.plane import CONTROL, Plane, from_document
@@ -103,8 +104,9 @@ class Access:
 def access_of(planes: Planes, session: Session, snapshot: Snapshot, head: Snapshot, clock: Clock) -> Access:
     """The access of a session to a snapshot.
 
-    raises  NotAuthorized for a delegation that gives nothing
+    raises  Unauthenticated for a session of nobody, NotAuthorized for a delegation that gives nothing
     """
+    govern.require_principal(session)
     plane = planes.of(head)
     if plane is None:
         if session.delegation is not None:
@@ -177,6 +179,7 @@ def _held(plane: Plane, session: Session, authority: Authority) -> Session:
         bindings=tuple(sorted((name, one.actors) for name, one in bindings.items())),
         reserved=plane.policy.reserved,
         delegation_digest=digest,
+        out_of_reach=plane.policy.out_of_reach(session.authentication),
     )
 
 

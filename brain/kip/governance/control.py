@@ -16,6 +16,7 @@ from brain.kip.context import Session
 from brain.kip.governance import approvals, audit
 from brain.kip.governance.access import access_of
 from brain.kip.governance.audit import AuditRow
+from brain.kip.governance.authentication import check_authentications
 from brain.kip.governance.authority import authority_of
 from brain.kip.governance.elements import Elements
 from brain.kip.governance.names import check_permissions
@@ -226,6 +227,8 @@ class Governor(Elements):
             after = authority_of(move.changed, session.principal_id, session.permissions, now)
             if not after.is_whole("manage_policy"):
                 raise errors.ConstraintViolation("This policy would take manage_policy from you, who set it.")
+            if "manage_policy" in policy.out_of_reach(session.authentication):
+                raise errors.ConstraintViolation("This policy asks for more than the authentication you set it with.")
             move.details = {"policy_version": version}
 
         return transition(self._engine, session, "set_policy", "manage_policy", body)
@@ -305,6 +308,7 @@ def _check_policy(move: Move, policy: Policy) -> None:
             raise errors.ConstraintViolation("Single fields are only ever denied, and only to read.")
         for subject in rule.to | rule.excepted:
             _subject(subject, everybody=True)
+    check_authentications(policy)
     if policy.approvals:
         check_permissions(policy.approvals)
         if "approve" in policy.approvals:

@@ -72,6 +72,8 @@ class Policy:
     default_label  what a new element is classified as when nothing it comes from says more; None for nothing
     approvals  permissions whose use waits for a second principal (§29.11)
     reserved   actors only principals bound to them speak as, beside the Space's self (§28.4)
+    authentications  classes of authentication, the weakest first; one that is not named is weaker than all of them
+    stronger   permission to the least class of authentication its use takes
     """
 
     version: int = 0
@@ -80,6 +82,14 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     approvals: frozenset[str] = frozenset()
     reserved: frozenset[ElementId] = frozenset()
+    authentications: tuple[str, ...] = ()
+    stronger: Mapping[str, str] = field(default_factory=dict)
+
+    def out_of_reach(self, authentication: str | None) -> frozenset[str]:
+        """The permissions that take a stronger authentication than this."""
+        classes = self.authentications
+        rank = classes.index(authentication) if authentication in classes else -1
+        return frozenset(permission for permission, least in self.stronger.items() if classes.index(least) > rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +194,9 @@ def _policy(document: Document) -> Policy:
         rules=tuple(Rule(**_sets(entry)) for entry in document["rules"]),
         approvals=frozenset(document["approvals"]),
         reserved=frozenset(document["reserved"]),
+        # Absent from planes that were written before classes of authentication were.
+        authentications=tuple(document.get("authentications", ())),
+        stronger=dict(document.get("stronger", {})),
     )
 
 

@@ -76,7 +76,7 @@ def transition(engine: Engine, session: Session, action: str, permission: str, b
             govern.permit(move.session, permission)
             body(move)
             return _committed(engine, move, action, permission)
-    except (errors.NotAuthorized, errors.RequiresApproval) as refused:
+    except (errors.NotAuthorized, errors.RequiresApproval, errors.RequiresStrongerAuthentication) as refused:
         with engine.space.transaction() as tx:
             audit.note(
                 tx,

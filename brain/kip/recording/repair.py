@@ -80,7 +80,7 @@ def repair_recording(
     try:
         with engine.space.transaction() as tx:
             return _Repair(engine, session, tx, asked).done(statement, replacement, request_digest)
-    except (errors.NotAuthorized, errors.RequiresApproval) as refused:
+    except (errors.NotAuthorized, errors.RequiresApproval, errors.RequiresStrongerAuthentication) as refused:
         _refusal(engine, session, refused, replacement, request_digest)
         raise
 
