@@ -66,7 +66,9 @@ def test_its_document_is_one_the_host_reads_whole(vocabulary: Vocabulary) -> Non
 def test_a_recall_ends_with_its_report(vocabulary: Vocabulary) -> None:
     answer = answer_to(request(recall_turn("Where does Ana live?", vocabulary), tools=(EXECUTE_KIP_READONLY,)))
     assert "Porto" in answer.text
-    assert answer.text.endswith('<memory_meta>{"found": true, "uncertainty": 0.1, "rests_on": ["A-1", "A-2"]}</memory_meta>')
+    assert answer.text.endswith(
+        '<memory_meta>{"found": true, "uncertainty": 0.1, "rests_on": ["A-1", "A-2"]}</memory_meta>'
+    )
 
 
 def test_what_was_cut_from_the_dossier_is_read_with_kql_that_parses(vocabulary: Vocabulary) -> None:
