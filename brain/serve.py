@@ -16,7 +16,7 @@ import structlog
 import uvicorn
 
 from brain import __version__, logs
-from brain.http.connections import HEADER_LIMIT_BYTES, bounded, cut_overdue, raise_file_limit
+from brain.http.connections import bounded, cut_overdue, raise_file_limit
 from brain.settings import OFFLINE_MODEL, Settings
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ class Server(uvicorn.Server):
                 server_header=False,
                 # Recalls are ended when the grace time is over; answering that they were takes a moment more.
                 timeout_graceful_shutdown=settings.shutdown_grace_ms // 1000 + 2,
-                h11_max_incomplete_event_size=HEADER_LIMIT_BYTES,
             )
         )
 

@@ -7,6 +7,7 @@ client that never ends its headers, stays silent, or does not take its answer.
 from __future__ import annotations
 
 import asyncio
+import re
 import resource
 import sys
 import uuid
@@ -22,7 +23,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 log = structlog.get_logger(__name__)
 
 HEADER_LIMIT_BYTES = 32 * 1024
-"""Longest request line and headers together."""
+"""Longest request line and headers together, every byte of theirs counted."""
+
+_TOO_LONG = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
 
 _HEADER_PIECE = 8 * 1024
 
@@ -33,11 +36,57 @@ _FEWEST = 256
 _FILES_FOR_THE_REST = 0.75
 
 
+_ABSOLUTE = re.compile(rb"https?://([^/?#]*)([^#]*)", re.IGNORECASE)
+
+
+class _Refused(h11.RemoteProtocolError):
+    """A request that the parser takes and we do not; the text is for its client."""
+
+
+class _Requests(h11.Connection):
+    """The parser, stricter and more exact where RFC 9112 is."""
+
+    def next_event(self) -> Any:
+        if self.their_state is not h11.IDLE:
+            return super().next_event()
+        before = len(self.trailing_data[0])
+        event = super().next_event()
+        if not isinstance(event, h11.Request):
+            return event
+        if before - len(self.trailing_data[0]) > HEADER_LIMIT_BYTES:
+            raise _Refused(_TOO_LONG, error_status_hint=431)
+        names = {name for name, _ in event.headers}
+        if b"transfer-encoding" in names and (b"content-length" in names or event.http_version < b"1.1"):
+            # Where such a body ends is a matter of opinion, and what follows could be taken for another request.
+            raise _Refused("the request says in two ways how long its body is; send one, in HTTP/1.1")
+        return _in_origin_form(event)
+
+
+def _in_origin_form(request: h11.Request) -> h11.Request:
+    """A request whose target is a whole URL, as a proxy gets it, as one for the path at the host the URL names, which
+    counts instead of `Host` (RFC 9112 §3.2.2)."""
+    form = _ABSOLUTE.fullmatch(request.target)
+    if form is None:
+        return request
+    host, target = form.groups()
+    others = [(name, value) for name, value in request.headers if name != b"host"]
+    return h11.Request(
+        method=request.method,
+        target=target if target.startswith(b"/") else b"/" + target,
+        headers=[(b"host", host), *others],
+        http_version=request.http_version,
+    )
+
+
 class Connection(H11Protocol):
     """One HTTP/1.1 connection; `bounded` gives it its limits."""
 
     timeout_s: float
     most: int
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.conn = _Requests(h11.SERVER, HEADER_LIMIT_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -94,8 +143,10 @@ class Connection(H11Protocol):
         # This is called while the parser's error is handled, and only that knows which status fits.
         fault = sys.exc_info()[1]
         status = fault.error_status_hint if isinstance(fault, h11.RemoteProtocolError) else 400
-        if status == 431:
-            msg = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
+        if isinstance(fault, _Refused):
+            msg = str(fault)
+        elif status == 431:
+            msg = _TOO_LONG
         request_id = uuid.uuid4().hex
         log.info("invalid_request", status=status, request_id=request_id)
         body = orjson.dumps({"error": {"message": msg}})

@@ -44,7 +44,8 @@ class OriginCheck:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if not self._answers_to(headers.get("host"), scope):
+        hosts = headers.getlist("host")
+        if len(hosts) > 1 or not self._answers_to(hosts[0] if hosts else None, scope):
             await error_response(403, _FOREIGN_HOST)(scope, receive, send)
         elif scope["method"] not in _SAFE_METHODS and not self._lets_in(headers):
             await error_response(403, _FOREIGN_SITE)(scope, receive, send)
@@ -58,6 +59,8 @@ class OriginCheck:
         name = host_name(host)
         if name == "localhost" or name.endswith(".localhost") or name in self._hosts:
             return True
+        if "%" in name:
+            return False  # a zone is a name of our own for a wire; whatever stands there is nobody's address
         try:
             address = ipaddress.ip_address(name)
         except ValueError:
@@ -68,17 +71,21 @@ class OriginCheck:
         """Whether whoever sends this is no browser, our own page, or a page of a listed origin."""
         if "*" in self._origins:
             return True
-        origin = headers.get("origin")
-        if origin is None:
-            return headers.get("sec-fetch-site", "none") in _OWN_SITE
-        scheme, _, place = origin.lower().partition("://")
-        return origin in self._origins or (scheme in {"http", "https"} and place == headers.get("host", "").lower())
+        origins = headers.getlist("origin")
+        if not origins:
+            return all(site in _OWN_SITE for site in headers.getlist("sec-fetch-site"))
+        if len(origins) > 1:
+            return False
+        scheme, _, place = origins[0].lower().partition("://")
+        own = headers.get("host", "").lower().removesuffix(":")
+        return origins[0] in self._origins or (scheme in {"http", "https"} and place == own)
 
 
 def host_name(host: str) -> str:
-    """The name or address in a `Host` header, without port and brackets, in lower case; empty when there is none."""
+    """The name or address in a `Host` header, without port, which may be empty, and brackets, in lower case; empty when
+    there is none."""
     name, colon, port = host.rpartition(":")
-    if not colon or not (port.isascii() and port.isdigit()) or (":" in name and not name.endswith("]")):
+    if not colon or not (port == "" or (port.isascii() and port.isdigit())) or (":" in name and not name.endswith("]")):
         name = host
     if name.startswith("[") and name.endswith("]"):
         name = name[1:-1]

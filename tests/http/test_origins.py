@@ -15,6 +15,8 @@ pytestmark = pytest.mark.anyio
 OWN = [
     "localhost",
     "localhost:8042",
+    "localhost:",
+    "[::1]:",
     "LOCALHOST",
     "localhost.",
     "127.0.0.1:1",
@@ -24,7 +26,8 @@ OWN = [
     "x.localhost",
 ]
 FOREIGN = ["evil.example", "evil.example:8042", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "1", "",
-           "evil.example@localhost", "[evil]", "::1:8042:", "localhost:8042:9"]  # fmt: skip
+           "evil.example@localhost", "[evil]", "::1:8042:", "localhost:8042:9", "[::1%evil.com]",
+           "[::1%25evil.com]:8042", "::1%lo", ":", "localhost::"]  # fmt: skip
 
 
 async def test_only_own_names_are_answered_to(tmp_path: Path) -> None:
@@ -99,6 +102,28 @@ BROWSERS: list[tuple[dict[str, str], bool]] = [
 ]
 
 
+TWO_WAYS: list[list[tuple[str, str]]] = [
+    [("origin", "http://localhost"), ("origin", "https://evil.example")],
+    [("origin", "https://evil.example"), ("origin", "http://localhost")],
+    [("origin", "http://localhost"), ("origin", "http://localhost")],
+    [("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")],
+]
+
+
+@pytest.mark.parametrize("headers", TWO_WAYS)
+async def test_who_names_two_origins_is_from_neither(tmp_path: Path, headers: list[tuple[str, str]]) -> None:
+    async with opened(tmp_path) as door:
+        given = [("content-type", "text/plain"), *headers]
+        refused = await door.client.post("/v1/home/probe", content=b'{"query": "x"}', headers=given)
+        assert refused.status_code == 403
+
+
+async def test_an_origin_is_own_also_where_the_port_is_left_blank(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        headers = {"host": "localhost:", "origin": "http://localhost"}
+        assert (await door.post("probe", {"query": "x"}, headers=headers)).status_code == 200
+
+
 async def test_pages_of_other_sites_can_change_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path) as door:
         before = (await door.result("info"))["conversations"]
@@ -139,6 +164,8 @@ async def test_pages_of_listed_origins_may(tmp_path: Path, listed: tuple[str, ..
         ("a:b", "a:b"),
         ("", ""),
         (":1", ""),
+        ("a:", "a"),
+        ("[::1]:", "::1"),
     ],
 )
 def test_a_host_is_a_name_and_maybe_a_port(host: str, name: str) -> None:

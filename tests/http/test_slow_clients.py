@@ -199,6 +199,7 @@ NO_HTTP = [
     (b"GET /info HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, "Invalid HTTP request"),
     (b"GET /info HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 70_000, 431, "longer than 32768 bytes"),
     (b"GET /info HTTP/1.1\r\nHost: localhost\r\n" + MANY + b"\r\n", 431, "longer than 32768 bytes"),
+    (b"GET /info HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40_000 + b"\r\n\r\n", 431, "longer than 32768 bytes"),
     (b"GET /" + b"a" * 70_000, 431, "longer than 32768 bytes"),
     (head_of("formation", 1).replace(b"Content-Length: 1", b"Transfer-Encoding: chunked") + b"zz\r\n", 400, "HTTP"),
 ]
@@ -217,6 +218,64 @@ def test_what_is_no_http_is_refused_as_every_other_error_is(tmp_path: Path) -> N
             assert part in json.loads(body)["error"]["message"]
             assert headers["x-request-id"] in server.said.read_text()
         assert server.is_up()
+
+
+_INFO = b"GET /info HTTP/1.1\r\nHost: localhost\r\n\r\n"
+_POST = b"POST /v1/home/probe HTTP/1.%d\r\nHost: localhost\r\n%s\r\n\r\n0\r\n\r\n" + _INFO
+
+TWO_LENGTHS = [
+    _POST % (1, b"Content-Length: 5\r\nTransfer-Encoding: chunked"),
+    _POST % (1, b"transfer-encoding: Chunked\r\nCONTENT-LENGTH: 0"),
+    _POST % (1, b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\nConnection: keep-alive"),
+    _POST % (0, b"Transfer-Encoding: chunked\r\nConnection: keep-alive"),
+    _POST % (1, b"Content-Length: 5\r\nContent-Length: 6"),
+]
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+def test_a_request_with_two_lengths_is_refused_and_nothing_behind_it_is_run(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        for sent in TWO_LENGTHS:
+            for before in (b"", _INFO):
+                with lines(server, 1) as (line,):
+                    line.sendall(before + sent)
+                    answers = received(line)
+                *earlier, last = answers.split(b"HTTP/1.1 ")[1:]
+                assert [answer[:3] for answer in earlier] == [b"200"] * bool(before)
+                assert last.startswith(b"400 "), sent
+                assert b"connection: close" in last.lower()
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+def test_the_limit_of_the_headers_is_met_to_the_byte(tmp_path: Path) -> None:
+    head = b"GET /info HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: "
+    with serving(tmp_path) as server:
+        for size, status in ((32_768, 200), (32_769, 431)):
+            with lines(server, 1) as (line,):
+                line.sendall(head + b"a" * (size - len(head) - 4) + b"\r\n\r\n")
+                assert parted(received(line))[0] == status
+
+
+ABSOLUTE = [
+    (b"http://localhost:%d/info", b"localhost", 200),
+    (b"HTTP://127.0.0.1/info?x=1", b"evil.example", 200),
+    (b"http://evil.example/info", b"localhost", 403),
+    (b"http://localhost@evil.example/info", b"localhost", 403),
+    (b"http:///info", b"localhost", 403),
+    (b"http://localhost", b"localhost", 404),
+    (b"http://localhost?x=1", b"localhost", 404),
+    (b"ftp://localhost/info", b"localhost", 404),
+]
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+def test_a_target_may_be_a_whole_url_of_one_of_our_hosts(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        for target, host, status in ABSOLUTE:
+            target = target.replace(b"%d", server.url.rsplit(":", 1)[1].encode())
+            with lines(server, 1) as (line,):
+                line.sendall(b"GET " + target + b" HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n")
+                assert parted(received(line))[0] == status, target
 
 
 @pytest.mark.requirement("BR-HTTP-003")
