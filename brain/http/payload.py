@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from brain.http.budgets import Arrivals, Budget
 from brain.http.decoding import decoded
+from brain.http.wording import in_words
 from brain.service.failures import InvalidInput
 
 _JSON, _CBOR, _MARKDOWN = "application/json", "application/cbor", "text/markdown"
@@ -114,17 +115,8 @@ def parse(model: type[Input], payload: Any, form: str = "JSON") -> Input:
     try:
         return model.model_validate(payload)
     except ValidationError as failure:
-        faults = failure.errors(include_url=False, include_context=False, include_input=False)
-        raise InvalidInput(f"parse {form} error: " + "; ".join(_fault(fault) for fault in faults[:8])) from None
-
-
-def _fault(fault: Any) -> str:
-    place = ".".join(str(part)[:40] for part in fault["loc"][:8]) or "body"
-    if fault["type"] == "missing":
-        return f"missing field `{place}`"
-    if fault["type"] == "extra_forbidden":
-        return f"unknown field `{place}`"
-    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
+        faults = failure.errors(include_url=False, include_input=False)
+        raise InvalidInput(f"parse {form} error: " + "; ".join(in_words(faults, payload)[:8])) from None
 
 
 def accepted_type(request: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple
@@ -28,6 +29,13 @@ _RFC3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))", re.ASCII
 )
 _MAX_MESSAGES = 256
+
+_UNSEEN_KINDS = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp", "Zs"})
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+"""Letters and marks that show nothing by themselves: fillers, the blank of Braille, variation selectors."""
 
 _Short = Annotated[StrictStr, Field(max_length=256)]
 """A name, key or label: it becomes part of what agents read, and of the graph."""
@@ -95,13 +103,13 @@ class ContextInput(_Input):
     @field_validator("*")
     @classmethod
     def _not_blank(cls, value: str | None) -> str | None:
-        return (value or "").strip() or None
+        return None if value is None or is_blank(value) else value.strip()
 
     @field_validator("counterparty", "agent")
     @classmethod
     def _not_reserved(cls, value: str | None) -> str | None:
         # `$self` is the Brain: whoever could speak under it would put words into the Brain's own mouth.
-        if value is not None and value.strip().startswith("$"):
+        if value is not None and next((c for c in value if not _is_unseen(c)), "") == "$":
             raise ValueError("keys that begin with $ are reserved")
         return value
 
@@ -120,14 +128,14 @@ class FormationInput(_Input):
         raises  InvalidInput when there is nothing to read, or a time that is no instant
         """
         given = moment_of(self.timestamp) if self.timestamp is not None else _Moment(accepted_at, 0)
-        if not any(message.text().strip() for message in self.messages):
+        if all(is_blank(message.text()) for message in self.messages):
             raise InvalidInput("messages must hold at least one message that is not empty")
         moments = [message.said_at(given) for message in self.messages]
         return tuple(
             Said(
                 role=message.role,
                 content=message.text(),
-                name=(message.name or "").strip() or None,
+                name=None if message.name is None or is_blank(message.name) else message.name.strip(),
                 # What a fast clock puts ahead of ours was observed by now all the same: a claim not yet said leaves
                 # its whole slot undecided until its time comes.
                 observed_at=min(moment.instant, accepted_at),
@@ -247,9 +255,18 @@ class KipInput(BaseModel):
         return wire
 
 
+def is_blank(text: str) -> bool:
+    """Whether there is nothing to read in a text: white space, control and format characters, fillers."""
+    return all(_is_unseen(character) for character in text)
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in _UNSEEN_KINDS or character in _UNSEEN
+
+
 def not_blank(name: str, value: str) -> str:
     """The text, unless there is nothing to read in it; ValueError then."""
-    if not value.strip():
+    if is_blank(value):
         raise ValueError(f"{name} must not be blank")
     return value
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import Path
 from typing import Any
 
 import cbor2
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from brain.http.payload import parse
+from brain.service.failures import InvalidInput
+from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
 from tests.http.conftest import opened, said
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +108,116 @@ async def test_a_space_that_is_not_there_is_told_before_the_body_is_read(tmp_pat
         for space, status in {"nosuch": 404, "A": 400, "a-b": 400, "x" * 65: 400, "..": 404}.items():
             answer = await door.client.post(f"/v1/{space}/formation", content=b"not json")
             assert answer.status_code == status, (space, answer.text)
+
+
+BLANK = [
+    "",
+    " ",
+    "\u200b",
+    "\u200b\u200d\ufeff \u2060",
+    "\u00ad\u200e\u202e",
+    "\u3164",
+    "\u2800\ufe0f",
+    "\x00\x07",
+    "\U000e0020",
+]
+
+
+@pytest.mark.requirement("BR-FORM-004", "BR-RECALL-011")
+async def test_what_shows_nothing_says_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        for text in BLANK:
+            for path, body in (
+                ("formation", {"messages": [{"role": "user", "content": text}]}),
+                ("formation", {"messages": [{"role": "user", "content": [text, {"text": text}]}]}),
+                ("recall", {"query": text}),
+                ("recall_structured", {"query": text}),
+                ("probe", {"query": text}),
+            ):
+                answer = await door.post(path, body)
+                assert answer.status_code == 400, (path, text)
+        for text in ("\u200bx", "\U0001f469\u200d\U0001f680", "\u0e01", "?"):
+            assert (await door.post("probe", {"query": text})).status_code == 200
+        hidden = {"messages": [_ONE], "context": {"counterparty": "\u200b$self"}}
+        assert "reserved" in (await door.post("formation", hidden)).json()["error"]["message"]
+        assert (await door.post("formation", {"messages": [_ONE], "context": {"agent": "\u200b"}})).status_code == 200
+
+
+_NAMES = [
+    "role", "content", "name", "user", "timestamp", "messages", "context", "counterparty", "agent", "query",
+    "budget", "limit", "trigger", "scope",
+]  # fmt: skip
+_MORE = [
+    "parameters", "stale_event_threshold_days", "unsorted_max_backlog", "command", "operations", "execution",
+    "dry_run", "tier",
+]  # fmt: skip
+_bodies = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 2**63)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["", "user", "x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*_NAMES, *_MORE]), inner, max_size=8),
+    max_leaves=20,
+)
+_OF_THE_TRADE = re.compile(
+    r"constrained|instance|Input\b|\bstr\b|\bint\b|\bdict|NoneType|union|function|class|valid|something else|\[",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.requirement("BR-HTTP-004")
+@pytest.mark.parametrize(
+    "model", [FormationInput, RecallInput, MaintenanceInput, ProbeInput, CreateSpaceInput, KipInput]
+)
+@settings(deadline=None)
+@given(body=_bodies)
+def test_what_does_not_fit_is_told_in_the_words_of_the_body(model: type[Any], body: Any) -> None:
+    told = ""
+    try:
+        parse(model, body)
+    except InvalidInput as refused:
+        told = refused.message
+    assert not _OF_THE_TRADE.search(told), told
+
+
+@pytest.mark.requirement("BR-HTTP-004")
+@pytest.mark.parametrize(
+    ("model", "body", "told"),
+    [
+        (FormationInput, {"messages": [{**_ONE, "timestamp": -1}]}, "messages.0.timestamp: must be at least 0 or text"),
+        (FormationInput, {"messages": [{**_ONE, "content": 7}]}, "messages.0.content: must be text or a list"),
+        (
+            FormationInput,
+            {"messages": [{**_ONE, "content": [1]}]},
+            "messages.0.content.0: must be text or an object",
+        ),
+        (FormationInput, {"messages": [_ONE], "context": 7}, "context: must be an object"),
+        (FormationInput, {"messages": [7]}, "messages.0: must be an object"),
+        (FormationInput, {"messages": [_ONE] * 257}, "messages: must have at most 256 entries"),
+        (MaintenanceInput, {"scope": 7}, "scope: must be 'full', 'quick' or 'daydream'"),
+        (
+            MaintenanceInput,
+            {"parameters": {"unsorted_max_backlog": 0}},
+            "parameters.unsorted_max_backlog: must be at least 1",
+        ),
+        (CreateSpaceInput, {"user": "x", "space_id": "a", "tier": True}, "tier: must be a whole number"),
+        (KipInput, {"dry_run": 1}, "dry_run: must be true or false"),
+    ],
+)
+def test_a_fault_is_told_by_its_place_and_what_belongs_there(model: type[Any], body: Any, told: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        parse(model, body)
+    assert refused.value.message == f"parse JSON error: {told}"
+
+
+@pytest.mark.requirement("BR-HTTP-013")
+def test_a_hundred_thousand_faults_are_told_in_few_words_and_no_time() -> None:
+    begun = time.process_time()
+    with pytest.raises(InvalidInput) as refused:
+        parse(FormationInput, {"messages": [{"role": "user", "content": [0] * 100_000}]})
+    assert time.process_time() - begun < 3
+    assert len(refused.value.message) < 1_000
 
 
 HOSTILE = [
