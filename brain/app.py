@@ -79,8 +79,9 @@ def store_for(settings: Settings, *, clock: Clock | None = None) -> Store:
     try:
         return SqliteStore(settings.local_db_path, clock=clock, durability=settings.sqlite_durability)
     except OSError as fault:
+        folder = settings.local_db_path
         raise SettingsError(
-            f"cannot start: LOCAL_DB_PATH: the folder {settings.local_db_path} cannot be written: {fault.strerror}"
+            f"cannot start: LOCAL_DB_PATH: the folder {folder} cannot be read and written: {fault.strerror}"
         ) from None
 
 

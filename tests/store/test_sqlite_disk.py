@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
-import json
+import io
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import httpx
@@ -21,8 +23,11 @@ from brain.settings import SettingsError
 from brain.store.base import SpaceMissing
 from brain.store.sqlite import SqliteStore
 from tests.http.conftest import opened, said
+from tests.http.test_faults import log_lines, parsed
 from tests.service.world import OWNER, served, settings_for
 from tests.store import disk
+
+__all__ = ["log_lines"]  # a fixture, found here by its name
 
 
 @pytest.fixture
@@ -140,11 +145,62 @@ async def test_a_file_that_is_no_space_is_called_that(tmp_path: Path, content: b
         assert (tmp_path / "odd.db").read_bytes() == content
 
 
+@pytest.fixture
+def ordinary() -> Iterator[Path]:
+    """A folder of an ordinary user's, as whom the test goes on: nothing is closed to root."""
+    root, nobody = os.geteuid() == 0, 65_534
+    with tempfile.TemporaryDirectory() as folder:
+        if root:
+            os.chown(folder, nobody, nobody)
+            os.seteuid(nobody)
+        yield Path(folder)
+        for path in (Path(folder) / "spaces", *Path(folder).glob("spaces/*")):
+            path.chmod(0o700)
+        if root:
+            os.seteuid(0)
+
+
+@pytest.mark.requirement("BR-SPACE-003", "BR-STORE-013")
+@pytest.mark.parametrize(("mode", "opens"), [(0o500, False), (0o300, True), (0o000, False)])
+def test_a_folder_that_is_closed_to_us_holds_no_fewer_spaces(ordinary: Path, mode: int, opens: bool) -> None:
+    folder = ordinary / "spaces"
+    store = SqliteStore(folder)
+    store.create("home", now_ms=0).close()
+    folder.chmod(mode)
+    with nullcontext() if opens else pytest.raises(errors.InternalError, match=r"cannot be (opened|written)"):
+        store.open("home").close()
+    with pytest.raises(SpaceMissing if mode else errors.InternalError):
+        store.open("other")
+    with pytest.raises(errors.InternalError) as refused:
+        store.create("new", now_ms=0)
+    assert refused.value.retry is errors.Retry.SAFE_SAME_REQUEST
+    with pytest.raises(PermissionError):
+        SqliteStore(folder)
+    folder.chmod(0o700)
+    assert store.spaces() == ["home"]
+    assert [path.name for path in folder.iterdir()] == ["home.db"]
+
+
+@pytest.mark.requirement("BR-SPACE-003", "BR-STORE-013")
+def test_a_file_that_may_be_read_only_takes_no_write(ordinary: Path) -> None:
+    store = SqliteStore(ordinary / "spaces")
+    store.create("home", now_ms=0).close()
+    (ordinary / "spaces" / "home.db").chmod(0o400)
+    space = store.open("home")
+    with pytest.raises(errors.InternalError, match="cannot be written"), space.transaction() as tx:
+        tx.set("kind", "key", {})
+    space.close()
+    (ordinary / "spaces" / "home.db").chmod(0o000)
+    with pytest.raises(errors.InternalError, match="cannot be opened") as failure:
+        store.open("home")
+    assert isinstance(failure.value.__cause__, PermissionError)
+
+
 @pytest.mark.requirement("BR-OPS-006")
 @pytest.mark.parametrize("place", ["file", "file/below", "/proc/spaces"])
 def test_a_folder_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(SettingsError, match=r"LOCAL_DB_PATH: the folder .* cannot be written"):
+    with pytest.raises(SettingsError, match=r"LOCAL_DB_PATH: the folder .* cannot be read and written"):
         build(settings_for(tmp_path / place))
     environment = {**os.environ, "LOCAL_DB_PATH": str(tmp_path / place), "LISTEN_ADDR": "127.0.0.1:0"}
     ended = subprocess.run(
@@ -176,10 +232,8 @@ def test_a_folder_is_refused_when_no_file_can_be_made_in_it_but_not_when_it_is_f
 @pytest.mark.anyio
 @pytest.mark.requirement("BR-DIAG-027")
 async def test_the_log_says_why_a_file_could_not_be_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log_lines: io.StringIO
 ) -> None:
-    from brain import logs
-
     async with opened(tmp_path):
         pass
 
@@ -187,10 +241,8 @@ async def test_the_log_says_why_a_file_could_not_be_opened(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     async with served(build(settings_for(tmp_path))) as client:
-        logs.configure("info", stream=sys.stderr)
         with disk.denied(".db"), monkeypatch.context() as patched:
             patched.setattr("brain.store.sqlite.failures.Path.open", may_not)
             assert (await client.get("/v1/home/info")).status_code == 503
-    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines() if line.startswith("{")]
-    (line,) = [line for line in lines if line["event"] == "store_failed"]
+    (line,) = [line for line in parsed(log_lines) if line["event"] == "store_failed"]
     assert (line["cause"], line["reason"]) == ("PermissionError", "Permission denied")

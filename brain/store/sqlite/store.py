@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import uuid
@@ -46,7 +47,7 @@ class SqliteStore:
     ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_writable(self._folder)
+        _check_usable(self._folder)
         self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
         self._open: WeakSet[SqliteSpace] = WeakSet()
         self._open_lock = Lock()
@@ -55,11 +56,11 @@ class SqliteStore:
         """InvalidIdentifier when the id is not one."""
         if SPACE_ID.fullmatch(space_id) is None:
             raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
-        if self.exists(space_id):
-            raise SpaceExists(space_id)
         # A Space appears under its name complete or not at all, and for one of two creators only.
         draft = self._folder / f".{uuid.uuid4().hex}.new"
         try:
+            if self.exists(space_id):
+                raise SpaceExists(space_id)
             self._write_new(draft, space_id, now_ms, controls or {})
             os.link(draft, self._path(space_id))
         except FileExistsError as error:
@@ -67,8 +68,13 @@ class SqliteStore:
         except (apsw.Error, OSError) as error:
             raise translated(error) from error
         finally:
-            _remove(draft)
-        self._flush_folder()
+            with contextlib.suppress(OSError):  # a folder that was closed to us says so above
+                _remove(draft)
+        try:
+            self._flush_folder()
+        except OSError as error:
+            _remove(self._path(space_id))
+            raise translated(error) from error
         return self.open(space_id)
 
     def open(self, space_id: str) -> SqliteSpace:
@@ -154,8 +160,11 @@ class SqliteStore:
             os.close(handle)
 
 
-def _check_writable(folder: Path) -> None:
-    """OSError when no file can be made in a folder; a full disk is no reason, for what is there can be read."""
+def _check_usable(folder: Path) -> None:
+    """OSError when a folder cannot be looked through, or no file be made in it; a full disk is no reason, for what is
+    there can be read."""
+    with os.scandir(folder):
+        pass
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
