@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brain import errors
-from brain.kip import commit
+from brain.kip import ast, commit, exports
 from brain.kip.context import Answer, OperationTrace, WriteSet
 from brain.kip.governance import approvals
 from brain.kip.governance.access import Access
@@ -65,7 +65,10 @@ class Batch:
             operator.require_runnable(entry)
             run = operator.run(entry, environment, operator.access(tx))
             if entry.language != "KML":
-                self.done.append(operator.answered(entry, run, operator.engine.answer(entry.statement, run)))
+                answer = operator.engine.answer(entry.statement, run)
+                if isinstance(entry.statement, ast.ExportCapsule):
+                    exports.note(tx, answer, run)
+                self.done.append(operator.answered(entry, run, answer))
                 continue
             ingest = () if operator.minted else operator.request.ingest
             answer, write_set = operator.statement(entry, run, tx, ledger, ingest)

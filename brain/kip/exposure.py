@@ -164,14 +164,20 @@ class ExposureLog:
             govern.permit(access.session, "purge")
             for element in tx.elements({ref for ref in wanted if is_element_id(ref)}).values():
                 govern.permit(access.session, "purge", element)
-            after, erased = "", 0
-            while rows := tx.scan_state(_ROWS, after=after, limit=LARGEST_PAGE):
-                after = rows[-1][0]
-                for key, row in rows:
-                    if not wanted.isdisjoint(_refs(row)):
-                        tx.delete(_ROWS, key)
-                        erased += 1
-        return erased
+            return forget(tx, wanted)
+
+
+def forget(tx: Transaction, elements: Collection[ElementId]) -> int:
+    """Take away every entry that speaks of one of these elements; how many there were."""
+    wanted = set(elements)
+    after, erased = "", 0
+    while rows := tx.scan_state(_ROWS, after=after, limit=LARGEST_PAGE):
+        after = rows[-1][0]
+        for key, row in rows:
+            if not wanted.isdisjoint(_refs(row)):
+                tx.delete(_ROWS, key)
+                erased += 1
+    return erased
 
 
 def _last(reader: Reader) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brain import errors
 from brain.ids import digest
-from brain.kip import ast, commit, respond
+from brain.kip import ast, commit, exports, respond
 from brain.kip.context import Answer, OperationTrace, Run, Session, WriteSet
 from brain.kip.envelope import Request
 from brain.kip.governance import approvals
@@ -91,6 +91,9 @@ class Operator:
                 self._check_unmoved(environment)
             run = replace(self.run(prepared, environment, self.access(snapshot, head)), vectors=vectors)
             answer = self.engine.answer(prepared.statement, run)
+        if isinstance(prepared.statement, ast.ExportCapsule):
+            with self.transaction() as tx:
+                exports.note(tx, answer, run)
         return self.answered(prepared, run, answer)
 
     def _preview(self, prepared: Prepared, statement: ast.Preview) -> Done:

@@ -15,6 +15,7 @@ from brain.kip.write import check
 from brain.kip.write.claims import Assert, EnsureProposition
 from brain.kip.write.concepts import CreateConcept, UpsertConcept
 from brain.kip.write.define import define
+from brain.kip.write.erased import refuse_erased
 from brain.kip.write.ingest import IngestEntry, mint
 from brain.kip.write.merge import MergeConcept
 from brain.kip.write.planes import NO_VALUE, change_entry, changed_content, same, stamp
@@ -109,7 +110,7 @@ def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:
         for step in list(alive):
             attempt(step, lambda step: step.move())
     if not faults:
-        faults += [(None, fault) for fault in _retry_faults(work)]
+        faults += [(None, fault) for fault in [*_erased_faults(work), *_retry_faults(work)]]
         faults += [(None, fault) for fault in check.final_state(work)]
     if not faults:
         faults += [(None, fault) for fault in profile_rules(work)]
@@ -136,6 +137,18 @@ def together(faults: Sequence[tuple[int | None, errors.KipError]]) -> errors.Kip
 
 _NOT_COMPARED = frozenset({"_system", "governance", "id", "lifecycle", "payload", "retention"})
 _DEFAULTED = frozenset({"asserted_at", "observed_at"})
+
+
+def _erased_faults(work: Workspace) -> list[errors.KipError]:
+    """What keeps an erased source event from being recorded again (§60.7)."""
+    made = [draft.body for draft in work.drafts.values() if draft.kind is Kind.EVIDENCE and draft.before is None]
+    again = [retry.id for retry in work.retries if retry.kind is Kind.EVIDENCE]
+    if made or again:
+        try:
+            refuse_erased(work.tx, made, again)
+        except errors.ConstraintViolation as fault:
+            return [fault]
+    return []
 
 
 def _retry_faults(work: Workspace) -> list[errors.KipError]:

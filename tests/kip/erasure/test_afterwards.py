@@ -1,0 +1,89 @@
+"""After an erasure: what does not come back, what left before, what cannot be worked through again."""
+
+from __future__ import annotations
+
+import pytest
+
+from brain import errors
+from brain.kip.erasure import Eraser
+from brain.kip.govern import preset_session
+from brain.kip.governance.control import Governor
+from brain.times import timestamp
+from tests.kip.conftest import OWNER, Space
+from tests.kip.erasure.learning import TOLD, learn
+
+requirement = pytest.mark.requirement
+AGAIN = 'CREATE EVIDENCE ?e { SET FIELDS {evidence_class: "user_statement", payload: :told, observed_at: :at} }'
+KEYED = 'CREATE EVIDENCE ?e { CLIENT KEY "told" SET FIELDS {evidence_class: "user_statement", payload: :told} }'
+AGENT = preset_session("agent", principal_id="agent", channel="test")
+
+
+@pytest.fixture
+def eraser(space: Space) -> Eraser:
+    return Eraser(space.engine)
+
+
+@pytest.fixture
+def made(space: Space) -> dict[str, str]:
+    return learn(space)
+
+
+@requirement("KI-RETAIN-027")
+def test_an_erased_event_is_not_recorded_again_within_its_retention(
+    space: Space, eraser: Eraser, made: dict[str, str]
+) -> None:
+    observed = space.element(made["e"])["observed_at"]
+    eraser.run(OWNER, eraser.plan(OWNER, [made["e"]], retention_ms=1000).plan_ref)
+    assert space.refused(AGAIN, told=TOLD, at=observed) == "ConstraintViolation"
+    assert space.refused(KEYED, told=TOLD) == "ConstraintViolation"
+    with space.store.snapshot() as snapshot:
+        assert "Turandot" not in repr(snapshot.scan_state("kip.erasure.tombstone"))
+    space.clock.advance(2000)
+    space.write(AGAIN, told=TOLD, at=observed)
+
+
+@requirement("KI-RETAIN-027")
+@pytest.mark.parametrize("refuses_new", [False, True])
+def test_the_same_words_on_another_day_are_for_the_policy_of_the_plan(
+    space: Space, eraser: Eraser, made: dict[str, str], refuses_new: bool
+) -> None:
+    plan = eraser.plan(OWNER, [made["e"]], refuses_new=refuses_new).plan_ref
+    eraser.run(OWNER, plan)
+    later = timestamp(space.clock.now_ms() + 86_400_000)
+    if refuses_new:
+        assert space.refused(AGAIN, told=TOLD, at=later) == "ConstraintViolation"
+        with pytest.raises(errors.NotAuthorized):
+            eraser.admit_again(AGENT, plan)
+        eraser.admit_again(OWNER, plan)
+    space.write(AGAIN, told=TOLD, at=later)
+
+
+@requirement("KI-RETAIN-028")
+def test_exports_are_listed_and_never_recalled(space: Space, eraser: Eraser, made: dict[str, str]) -> None:
+    capsule = space.write("EXPORT CAPSULE ?e WHERE { ?e EVIDENCE {id: :e} }", e=made["e"])
+    other = space.write("EXPORT CAPSULE ?c WHERE { ?c CONCEPT {id: :c} }", c=made["x"])
+    name = capsule["integrity"]["content_digest"]
+    report = eraser.run(OWNER, eraser.plan(OWNER, [made["e"]], external_exports=["mail to Ben"]).plan_ref)
+    assert report.status == "completed"
+    assert report.record["external_exports"] == ["mail to Ben", name]
+    assert report.exports == ({"export": "mail to Ben", "recalled": False}, {"export": name, "recalled": False})
+    assert other["integrity"]["content_digest"] not in report.record["external_exports"]
+
+
+@requirement("KI-RETAIN-028")
+def test_what_cannot_be_worked_through_again_says_so(space: Space, eraser: Eraser, made: dict[str, str]) -> None:
+    report = eraser.run(OWNER, eraser.plan(OWNER, [made["e"]]).plan_ref)
+    assert report.replays == ({"activity": made["act"], "status": "unavailable", "inputs_unavailable": [made["e"]]},)
+    assert space.element(made["act"])["_system"]["state"] == "active"
+
+
+@requirement("KI-SEC-011", "KI-RETAIN-024")
+def test_an_erasure_is_audited_without_content(space: Space, eraser: Eraser, made: dict[str, str]) -> None:
+    plan = eraser.plan(OWNER, [made["e"]]).plan_ref
+    eraser.run(OWNER, plan)
+    rows = [row for _, row in Governor(space.engine).decisions(OWNER)]
+    assert [(row.action, row.decision, (row.details or {})["erasure_plan"]) for row in rows] == [
+        ("plan_erasure", "allow", plan),
+        ("erase", "allow", plan),
+    ]
+    assert "Turandot" not in repr(rows)
