@@ -465,3 +465,17 @@ def test_an_empty_document_writes_nothing(space: TestSpace) -> None:
     before = space.head()
     result = space.form([remember()], said("thanks!", "Alice"))
     assert (result.committed, space.head()) == ((), before)
+
+
+def test_of_items_that_clash_the_first_is_kept_and_the_other_told(space: TestSpace) -> None:
+    keep(space, "I live in Porto", {"predicate": "lives_in", "object": "Porto"})
+    told = keep(
+        space,
+        "Forget Porto. Not Porto, Faro.",
+        {"predicate": "lives_in", "object": "Porto", "change": "withdrawn"},
+        {"predicate": "lives_in", "object": "Faro", "change": "correction"},
+        at=LATER,
+    )
+    assert not told["ok"]
+    assert told["wrote"] >= 1
+    assert [fault["at"] for fault in told["not_kept"]] == ["claims[1]"]

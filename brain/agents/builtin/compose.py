@@ -83,6 +83,9 @@ class _Composer:
                 del self.facts[held[-1]]
                 return
         if not any(_same(other, fitted) and kind == change for other, kind in self.facts):
+            if change == "correction":
+                # It takes the wrong claim's place; that what was wrong is also denied says no more.
+                self.facts = [known for known in self.facts if not _denies_for(fitted, *known)]
             if change == "new" and fitted.relation in _REPLACED and self.words[fitted.relation].values == "many":
                 self._end_replaced(fitted)
             if change in ("stated", "new", "correction") and fitted.relation in _OPPOSITES:
@@ -376,6 +379,16 @@ def _same(one: Fact, other: Fact) -> bool:
         and one.subject.key == other.subject.key
         and one.relation == other.relation
         and _same_value(one.value, other.value)
+    )
+
+
+def _denies_for(fact: Fact, other: Fact, change: Change) -> bool:
+    """Whether what was denied or withdrawn before is the other half of a correction: `not in Porto, in Faro`."""
+    return (
+        change in ("denied", "withdrawn", "ended")
+        and "correction" in other.marks
+        and (other.speaker.key, other.subject.key, other.relation)
+        == (fact.speaker.key, fact.subject.key, fact.relation)
     )
 
 

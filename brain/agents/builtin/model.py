@@ -64,10 +64,25 @@ def _formed(turn: FormationTurn, request: ModelRequest) -> ModelAnswer:
     """The pass's one document; once it was sent, or when there is nothing to send, only words."""
     document = document_of(read_conversation(turn.lines, turn.dossier), turn)
     is_sent = any(message.tool_calls for message in request.messages)
-    if is_sent or not _holds(document) or all(tool.name != REMEMBER for tool in request.tools):
+    if is_sent:
+        return _said(_outcome(request.messages) or document.summary)
+    if not _holds(document) or all(tool.name != REMEMBER for tool in request.tools):
         return _said(document.summary)
     arguments = json.dumps(document.to_json(), ensure_ascii=False)
     return ModelAnswer(document.summary, (ToolCall("call_remember", REMEMBER, arguments),), Usage(requests=1), NAME)
+
+
+def _outcome(messages: Sequence[ModelMessage]) -> str | None:
+    """What became of the document, when not all of it was kept."""
+    results = [message.content for message in messages if message.role == "tool"]
+    try:
+        told = json.loads(results[-1]) if results else {}
+    except ValueError:
+        return None
+    if not isinstance(told, dict) or told.get("ok", True):
+        return None
+    wrote, refused = int(told.get("wrote") or 0), len(told.get("not_kept") or ())
+    return f"Kept {wrote} parts of what was said. Not kept: {refused or 'all'}, refused by memory."
 
 
 def _holds(document: RememberDocument) -> bool:

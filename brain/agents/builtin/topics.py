@@ -108,11 +108,6 @@ def _nouns(claims: Iterable[Told], speaker: str) -> dict[str, set[str]]:
             nouns.setdefault(told.subject_key, set()).update(word for noun in same for word in noun.split(" "))
         elif told.relation in _LEADS and speaker in (told.subject_key, told.value_key):
             nouns.setdefault(_other_end(told, speaker), set()).update(_WORDS.get(told.relation, ()))
-    animals = {told.value_key for told in claims if told.relation == "has_pet" and told.subject_key == speaker}
-    kinds = {told.subject_key for told in claims if told.relation == "species"}
-    if len(animals) == 1 and not animals & kinds:
-        # One animal whose kind is not told is whichever the speaker calls it.
-        nouns.setdefault(min(animals), set()).update(word for noun in _SPECIES for word in noun.split(" "))
     return nouns
 
 

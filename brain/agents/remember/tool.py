@@ -85,6 +85,9 @@ class Remember:
                 return None
             outcome = self._send(pieces)
             if not is_success(outcome):
+                pieces = self._together(pieces, kept)
+                outcome = self._send(pieces) if pieces else outcome
+            if not is_success(outcome):
                 return first_error(outcome)
         kept.wrote = len(pieces)
         kept.ids = _named_ids(outcome, assemble(pieces, self._door.origin).handles)
@@ -106,6 +109,22 @@ class Remember:
                 kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
         # What an item does to claims on record is done with it or not at all.
         refused = {piece.at for piece in compiled.pieces if piece not in good}
+        return [piece for piece in good if piece.at not in refused]
+
+    def _together(self, pieces: Sequence[Piece], kept: _Kept) -> list[Piece]:
+        """The pieces that hold beside those before them; of items that clash the first is kept."""
+        good: list[Piece] = []
+        refused: set[str] = set()
+        for piece in pieces:
+            if piece.at in refused:
+                continue
+            outcome = self._send([*good, piece], is_trial=True)
+            if is_success(outcome):
+                good.append(piece)
+                continue
+            error = first_error(outcome)
+            kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
+            refused.add(piece.at)
         return [piece for piece in good if piece.at not in refused]
 
     def _define_predicates(self, parsed: Parsed, kept: _Kept) -> None:

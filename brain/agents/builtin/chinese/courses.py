@@ -129,6 +129,9 @@ def course_of(say: Say, mood: Mood, times: Sequence[Spot]) -> Course | None:
         return _was(say, at, until)
     if say.relation in _TIMELESS and any(spot.role == "at" for spot in times):
         return None
+    soon = next((spot for spot in times if spot.role == "since" and spot.is_soon), None)
+    if soon is not None and (begins := soon.when("future")) is not None:
+        return Course("holds", begins.start, changed=True)
     return Course("holds", since.since if since else None, until.last if until else None, changed=mood.now)
 
 

@@ -25,6 +25,8 @@ _APPOINTMENT = pattern(
 _PROMISE = pattern(r"^(?:打算|计划|准备|答应|保证)")
 _LEAVE = pattern(r"^(?:请假|休假|调休|出差|请年假|休年假|请病假|值班|不在(?:公司|办公室)?)$")
 _KIN = sorted(CHINESE_RELATIVES, key=len, reverse=True)
+_DEEDS = frozenset("订写发买做寄送交改修看帮给打找办付")
+"""What begins a deed after a name of two characters, and ends no name of three here."""
 _IDLE = pattern(r"^(?:想|看看|试试|考虑|知道|等|睡|休息|走|是|在|有)")
 _HARD = pattern(r"你|您|我们|咱|这|那")
 
@@ -81,7 +83,8 @@ def _promised_to(text: str, cast: Cast) -> tuple[Thing | None, str]:
             return None, re.sub("[她他]", noun, text[len(noun) :], count=1)
     for length in (4, 3, 2):
         name = text[:length]
-        shaped = length < 4 and is_chinese_name(name) and not ends_in_verb(text, length)
+        is_deed = length == 3 and name[-1] in _DEEDS
+        shaped = length < 4 and is_chinese_name(name) and not ends_in_verb(text, length) and not is_deed
         if (cast.is_person(name) or shaped) and len(text) > length:
             return cast.person(text[:length]), text[length:]
     return None, text

@@ -49,6 +49,20 @@ _BIRTHDAY = pattern(r"^的?生日(?:是|在)?$|^(?:出?生于|是?(?:出生|生)
 _NOT = pattern(r"^(?:而)?不是(?P<value>[^是]{1,12})$")
 
 
+_NOT_BUT = pattern(r"^(?P<head>[^，,]{1,16}?)不是(?P<old>[^，,对]{1,14})[，,](?:而)?是(?P<new>[^，,]{1,14})$")
+_DOING = ("住", "在", "叫", "做", "用")
+
+
+def _put_right(opening: Opened) -> Opened:
+    """`我的上司不是王芳，是赵磊` as the correction it is: `我的上司是赵磊`."""
+    match = _NOT_BUT.match(opening.text)
+    if match is None:
+        return opening
+    joint = "" if match["new"].startswith(_DOING) else "是"
+    corrected: frozenset[Mark] = frozenset(("correction",))
+    return replace(opening, text=f"{match['head']}{joint}{match['new']}", marks=opening.marks | corrected)
+
+
 @dataclass(slots=True)
 class ChineseReader:
     """Reads the Chinese sentences of one message."""
@@ -68,6 +82,7 @@ class ChineseReader:
         opening = opened(sentence.text, sentence.end, self.cast)
         if opening.stop:
             return [], opening.retracts
+        opening = _put_right(opening)
         spots = [spot for spot in times_in(opening.text, self.moment, "zh") if spot.is_possible]
         day = other_day_of(opening, spots, self.msg, self.cast.speaker)
         if day is not None:
@@ -267,6 +282,8 @@ class _Sentence:
             for one in value if isinstance(value, tuple) else (value,):
                 subject, object_ = thing, self._object(relation, say.group, one, held)
                 if object_ is None or (isinstance(object_, Thing) and object_.key == subject.key):
+                    continue
+                if say.group == "own_name" and subject.key != speaker.key:
                     continue
                 if relation == "also_known_as" and str(object_).casefold() == thing.name.casefold():
                     continue

@@ -84,6 +84,9 @@ def _state(say: Say, clause: Clause, tail: Tail) -> Course | None:
         return _was(say, clause, span, until)
     if say.relation in _TIMELESS and any(spot.role == "at" for spot in clause.times):
         return None
+    soon = next((spot for spot in clause.times if spot.role == "since" and spot.is_soon), None)
+    if soon is not None and group.tense == "present" and (begins := soon.when("future")) is not None:
+        return Course("holds", begins.start, changed=True, corrects=tail.corrects)
     if _lies_ahead(clause.times):
         return None
     since = span or _first(clause.times, "past", ("since", "for"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from brain.agents.builtin.cast import Cast
 from brain.agents.builtin.english.clauses import Clause
@@ -63,13 +64,17 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
     if appointment is not None:
         yield appointment
         return
-    if group.negated and group.tense == "future" and clause.subjects[0].sort == "i":
+    if group.negated and group.tense == "future" and clause.subjects[0].sort == "i" and not clause.times:
         called_off = _settling(clause, cast, msg, cancels=True)  # `I won't call Mia after all`
         if called_off is not None:
             yield called_off
     if group.negated or group.no_longer:
         return
     subject = next((noun for noun in clause.subjects if noun.sort == "i"), clause.subjects[0])
+    vowed = _vowed(subject, clause, cast, msg)
+    if vowed is not None:
+        yield vowed
+        return
     if (
         group.tense in ("past", "perfect")
         and not group.progressive
@@ -90,6 +95,24 @@ def _of_clause(clause: Clause, cast: Cast, msg: int) -> Iterator[Took | Owed]:
         promise = _promise(subject, clause, clause.rest[2:], clause.rest[1].low, cast, msg)
         if promise is not None:
             yield promise
+
+
+def _vowed(subject: Noun, clause: Clause, cast: Cast, msg: int) -> Owed | None:
+    """`I promised Priya to review it by Friday`: a promise given, to whom it was given."""
+    group, rest = clause.group, list(clause.rest)
+    if group.lemma != "promise" or group.tense not in ("present", "past", "perfect") or len(rest) < 3:
+        return None
+    to: Thing | None = None
+    if rest[0].low != "to":
+        noun = noun_at(rest, 0, cast, objects=True)
+        found = resolve(noun, cast, msg, sure=False) if noun is not None and noun.sort in ("name", "owned") else None
+        if noun is None or found is None or found[0].type not in ("Person", None):
+            return None
+        to, rest = found[0], rest[noun.end :]
+    if len(rest) < 2 or rest[0].low != "to":
+        return None
+    owed = _promise(subject, clause, rest[2:], rest[1].low, cast, msg)
+    return replace(owed, to=to or owed.to) if owed is not None else None
 
 
 def _is_bound(clause: Clause) -> bool:

@@ -35,6 +35,10 @@ from brain.agents.builtin.text import Sentence, pattern
 from brain.agents.builtin.when import times_in
 from brain.agents.builtin.worth import typed
 
+_NOT_BUT = pattern(
+    r"^(?:(?:correction|sorry|actually|oops)[:,]? )?(?P<head>(?:the|my|our) [^,:;]{2,50}?) "
+    r"(?:is not|isn't) [^,:;]{2,40}, (?:but|it is|it's) (?P<new>[^,:;]{2,40})$"
+)
 _CAPITAL = pattern(r"\p{Lu}", ignore_case=False)
 
 
@@ -64,6 +68,11 @@ class EnglishReader:
 
     def read(self, sentence: Sentence) -> tuple[list[Statement], bool]:
         """What a sentence states, and whether it calls off the sentence before it (`Just kidding.`)."""
+        corrected = _NOT_BUT.match(sentence.text)
+        if corrected:
+            # `The deadline is not 20 April, it is 22 April`, as the correction it is.
+            text = f"Correction: {corrected['head']} is {corrected['new']}"
+            return self.read(replace(sentence, text=text, quotes=()))
         tokens = tokens_of(sentence.text, times_in(sentence.text, self.moment, "en"), sentence.quotes)
         opening = opened(sentence.text, sentence.end, tokens, self.cast)
         if opening.stop:

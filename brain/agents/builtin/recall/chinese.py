@@ -38,7 +38,7 @@ from brain.agents.builtin.recall.chinese_forms import (
     TIME,
     WHO,
 )
-from brain.agents.builtin.recall.relations import RELATIONS, Relation
+from brain.agents.builtin.recall.relations import OF_PETS, RELATIONS, Relation, of_kin
 from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
@@ -241,19 +241,7 @@ class Chinese(Analysis):
         return None
 
     def _kin_relation(self, noun: str) -> Relation | None:
-        if noun in CHINESE_PETS:
-            return next(relation for relation in RELATIONS if relation.predicate == "has_pet")
-        link = link_of(noun)
-        if link is None:
-            return None
-        return next(
-            (
-                r
-                for r in RELATIONS
-                if r.predicate == link.relation and (r.by_value == link.flip or link.relation != "parent_of")
-            ),
-            None,
-        )
+        return OF_PETS if noun in CHINESE_PETS else of_kin(link_of(noun))
 
     def _subjects(self, wanted: list[Relation]) -> tuple[tuple[Ref, ...], str]:
         if any(relation.predicate in BY_THING for relation in wanted):

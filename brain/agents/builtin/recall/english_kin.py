@@ -7,7 +7,7 @@ from brain.agents.builtin.english.tokens import Token, tokens_of
 from brain.agents.builtin.lexicon.people import PETS, RELATIVES
 from brain.agents.builtin.recall.ask import Analysis
 from brain.agents.builtin.recall.english_forms import LEADS, OCCASIONS, PROFILE, SELF
-from brain.agents.builtin.recall.relations import RELATIONS, Relation
+from brain.agents.builtin.recall.relations import OF_PETS, Relation, of_kin
 from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
@@ -67,19 +67,7 @@ class EnglishKin(Analysis):
         return bool({"have", "has", "had", "got"} & set(before))
 
     def _kin_relation(self, noun: str) -> Relation | None:
-        if noun in PETS:
-            return next(relation for relation in RELATIONS if relation.predicate == "has_pet")
-        link = link_of(noun)
-        if link is None:
-            return None
-        return next(
-            (
-                r
-                for r in RELATIONS
-                if r.predicate == link.relation and (r.by_value == link.flip or link.relation != "parent_of")
-            ),
-            None,
-        )
+        return OF_PETS if noun in PETS else of_kin(link_of(noun))
 
     def _owner(self, start: int, end: int) -> Ref | bool | None:
         """Whose: a Ref, None for a speaker nobody knows, False when nobody is named."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brain.agents.builtin.english.owned import Link
 from brain.agents.builtin.recall.relation import Relation, Telling
 from brain.agents.builtin.recall.relations_people import PEOPLE
 from brain.agents.builtin.recall.relations_tastes import TASTES
@@ -12,6 +13,17 @@ from brain.agents.builtin.text import Language
 __all__ = ["RELATIONS", "Relation", "Telling", "telling_of"]
 
 RELATIONS: tuple[Relation, ...] = (*WORK, *PEOPLE, *TASTES, *THINGS)
+
+
+def of_kin(link: Link | None) -> Relation | None:
+    """The relation that a relative's noun asks for; None for a noun that says nothing of kin."""
+    if link is None:
+        return None
+    asked = (one for one in RELATIONS if one.predicate == link.relation)
+    return next((one for one in asked if one.by_value == link.flip or link.relation != "parent_of"), None)
+
+
+OF_PETS = next(one for one in RELATIONS if one.predicate == "has_pet")
 
 
 def telling_of(predicate: str, language: Language) -> Telling:

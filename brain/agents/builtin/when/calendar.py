@@ -95,6 +95,15 @@ class Spot:
         past, future = self.reading
         return future is not None if past is None else past.start > self.said[: len(past.start)]
 
+    @property
+    def is_soon(self) -> bool:
+        """Whether it may lie ahead by some weeks: `from 1 June`, said in May, is no day of the year before."""
+        past, future = self.reading
+        if future is None or past == future or len(future.start) < 10 or not self.said:
+            return False
+        ahead = date.fromisoformat(future.start[:10]) - date.fromisoformat(self.said[:10])
+        return 0 <= ahead.days <= _SOON_DAYS
+
     def when(self, direction: Direction | None) -> When | None:
         """The time meant; without a direction only what is the same both ways."""
         past, future = self.reading
@@ -103,6 +112,9 @@ class Spot:
         if direction == "future":
             return future
         return past if past == future else None
+
+
+_SOON_DAYS = 62
 
 
 def fixed(when: When | None) -> Reading:
