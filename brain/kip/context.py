@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brain.kip.schema import Environment
     from brain.store.embedding import Embedder, EmbeddingFailure
 
-OWNER_PERMISSIONS: frozenset[str] = frozenset(
+CORE_PERMISSIONS: frozenset[str] = frozenset(
     {
         "approve",
         "archive",
@@ -59,11 +59,11 @@ OWNER_PERMISSIONS: frozenset[str] = frozenset(
         "supersede_own",
         "tombstone",
         "update",
-        "propose_schema",
-        "record_outcome",
-        "repair_recording",
     }
 )
+"""The permissions of §29 that need no capability."""
+
+OWNER_PERMISSIONS = CORE_PERMISSIONS | {"propose_schema", "record_outcome", "repair_recording"}
 """Every permission of §29 this engine offers; the owner preset holds them all."""
 
 Admit: TypeAlias = Callable[["Statement", Mapping[str, Json]], None]

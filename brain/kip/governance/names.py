@@ -6,43 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from brain import errors
 from brain.kip import capabilities
-
-CORE: frozenset[str] = frozenset(
-    {
-        "approve",
-        "archive",
-        "assert",
-        "assert_as_actor",
-        "create",
-        "declassify",
-        "discover",
-        "elevate_authority",
-        "export",
-        "import",
-        "maintain",
-        "manage_actor_binding",
-        "manage_delegation",
-        "manage_grants",
-        "manage_legal_hold",
-        "manage_policy",
-        "manage_retention",
-        "manage_schema",
-        "merge_identity",
-        "project",
-        "purge",
-        "quarantine",
-        "read",
-        "read_audit",
-        "read_history",
-        "read_raw_origin",
-        "record_attributed_assertion",
-        "retract_own",
-        "search",
-        "supersede_own",
-        "tombstone",
-        "update",
-    }
-)
+from brain.kip.context import CORE_PERMISSIONS
 
 EXTENDED: Mapping[str, str] = {
     "derive": "derive_permission",
@@ -59,7 +23,7 @@ AUTHORITY_CLASSES = ("descriptive", "advisory", "behavioral", "executable")
 
 def offered() -> frozenset[str]:
     """Every permission something here asks for."""
-    return CORE | {name for name, capability in EXTENDED.items() if capabilities.is_held(capability)}
+    return CORE_PERMISSIONS | {name for name, capability in EXTENDED.items() if capabilities.is_held(capability)}
 
 
 def check_permissions(names: Iterable[str]) -> frozenset[str]:

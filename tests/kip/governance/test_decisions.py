@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from brain import errors
 from brain.kip import capabilities
-from brain.kip.context import OWNER_PERMISSIONS, Run, Session
+from brain.kip.context import CORE_PERMISSIONS, OWNER_PERMISSIONS, Run, Session
 from brain.kip.governance.authority import Allowance, Authority, authority_of
 from brain.kip.governance.control import Governor
-from brain.kip.governance.names import CORE, EXTENDED, offered
+from brain.kip.governance.names import EXTENDED, offered
 from brain.kip.governance.plane import Grant, Plane, Policy, Rule, Scope, from_document, to_document
 from brain.kip.parser import parse
 from brain.kip.write import run_kml
@@ -127,9 +127,9 @@ def test_a_claim_of_authority_gives_none(space: Space, governor: Governor) -> No
 
 @requirement("KI-GOV-005", "KI-GOV-006")
 def test_the_registry_of_permissions_is_the_specifications() -> None:
-    assert len(CORE) == 32
+    assert len(CORE_PERMISSIONS) == 32
     assert EXTENDED.keys() == {"derive", "manage_trust", "propose_schema", "record_outcome", "repair_recording"}
-    assert CORE <= OWNER_PERMISSIONS <= offered()
+    assert CORE_PERMISSIONS <= OWNER_PERMISSIONS <= offered()
 
 
 @requirement("KI-GOV-005")
@@ -160,7 +160,7 @@ def test_an_extended_permission_exists_as_long_as_its_capability(
 
 
 @requirement("KI-GOV-005", "KI-GOV-006")
-@pytest.mark.parametrize("name", ["propose_schema", "record_outcome", *sorted(CORE)])
+@pytest.mark.parametrize("name", ["propose_schema", "record_outcome", *sorted(CORE_PERMISSIONS)])
 def test_every_permission_on_offer_can_be_granted(space: Space, governor: Governor, name: str) -> None:
     governor.grant(OWNER, "ann", [name])
     assert space.write("DESCRIBE ACCESS", session=stranger("ann"))["permissions"] == [name]
