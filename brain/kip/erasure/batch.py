@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from brain.kip.pipeline import Engine
 
 PERMISSION = "purge"
-_TAKEN = {"status": "unavailable"}
 States = dict[tuple[Surface, str], State]
 
 
@@ -135,14 +134,10 @@ class Batch:
             return
         self.work.permit(PERMISSION, draft.before)
         self.work.erasing.add(draft.id)
-        if surfaces & {"element", "summary"}:
+        if surfaces & {"element", "replay", "summary"}:
             erase(draft)
         elif "payload" in surfaces:
             draft.put(("payload",), {"status": "purged"})
-        elif "replay" in surfaces:
-            facets = draft.body["facets"]
-            for ref in [ref for ref, members in facets.items() if "replay_artifact" in members]:
-                draft.put(("facets", ref, "replay_artifact"), dict(_TAKEN))
 
     def _require_whole(self, fresh: dict[tuple[Surface, str], Target]) -> None:
         ids = {ref for _, ref in fresh if is_element_id(ref)}
@@ -175,7 +170,4 @@ def _is_gone(element: Element, surface: Surface) -> bool:
         return True
     if surface in ("payload", "index") and "payload" in element.body:
         return bool(element.body["payload"] == {"status": "purged"})
-    if surface == "replay":
-        facets = element.body.get("facets", {}).values()
-        return all(members.get("replay_artifact", _TAKEN) == _TAKEN for members in facets)
     return False

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from brain.ids import lineage_of
-from brain.kip.belief.dependency import ARTIFACTS
+from brain.ids import is_element_id, lineage_of
+from brain.kip.belief.dependency import ARTIFACTS, BASIS_FACET, facet
 from brain.kip.erasure.record import Scope, Surface, Target
 from brain.kip.recording.source import cited
 from brain.store.base import EdgeScan, Element, ElementId, Kind, Scan, Snapshot, element_number
@@ -23,6 +23,9 @@ EXPOSURES = "kip:exposure-log"
 _INDEXED = (Kind.CONCEPT, Kind.EVIDENCE, Kind.PROPOSITION)
 _DEPTH = {Kind.CONCEPT: 0, Kind.PROPOSITION: 1}
 _LAST = 3
+_REPLAYED = ("EvaluationRecord", "TrialRecord")
+_SAMPLES = ("attempt_refs", "outcome_refs")
+_PINS = ("replay_artifact", "cohort_artifact")
 _ANY = frozenset({"active", "archived", "tombstoned", "merged"})
 
 
@@ -30,12 +33,12 @@ _ANY = frozenset({"active", "archived", "tombstoned", "merged"})
 class Closure:
     """
     elements  copies by id with the surface they are, those already erased among them
-    replays   Activities whose replay artifact was made with one of them
+    replays   replay artifacts made with one of them that are no elements, by the name their Activity gives them
     kept      what came from the source and stands by itself
     """
 
     elements: dict[ElementId, tuple[Element, Surface]] = field(default_factory=dict)
-    replays: dict[ElementId, Element] = field(default_factory=dict)
+    replays: dict[str, None] = field(default_factory=dict)
     kept: set[ElementId] = field(default_factory=set)
 
 
@@ -60,7 +63,7 @@ def targets_of(scope: Scope, sources: Collection[Element], found: Closure) -> li
     if scope == "payload_only":
         return [target for source in sources for target in _of_payload(source)]
     ids = {source.id for source in sources}
-    listed: list[Target] = [Target(activity, "replay") for activity in found.replays]
+    listed: list[Target] = [Target(artifact, "replay") for artifact in found.replays]
     for element, surface in reversed(sorted_by_depth(found, ids)):
         if element.kind in _INDEXED:
             listed.append(Target(element.id, "index"))
@@ -98,6 +101,25 @@ def is_spoken_of(snapshot: Snapshot, element_id: ElementId, doomed: Collection[E
     return any(one.kind is not Kind.ACTIVITY and one.state != "purged" for one in snapshot.elements(holders).values())
 
 
+def premises(activity: Element) -> set[ElementId]:
+    """What the Facets of an Activity say that its outcome rests on."""
+    found: set[ElementId] = set()
+    basis = facet(activity.body, BASIS_FACET)
+    if basis is not None:
+        found |= {pin["id"] for group in basis["groups"] for pin in group["pins"]}
+    for name in _REPLAYED:
+        members = facet(activity.body, name) or {}
+        for listed in _SAMPLES:
+            found |= set(members.get(listed, ()))
+    return found
+
+
+def artifacts(activity: Element) -> list[str]:
+    """The artifacts from which the verdict of an Activity could be worked out again."""
+    pins = [(facet(activity.body, name) or {}).get(pin) for name in _REPLAYED for pin in _PINS]
+    return list(dict.fromkeys(str(pin["artifact_ref"]) for pin in pins if pin is not None))
+
+
 class _Search:
     def __init__(self, snapshot: Snapshot, sources: Collection[Element]) -> None:
         self.snapshot = snapshot
@@ -105,6 +127,9 @@ class _Search:
         self.since = min((self._since(source.id) for source in sources), default=0)
         self.self_id = (snapshot.control("identity") or {}).get("self")
         self.candidates: set[ElementId] = set()
+        # Facets hold references no index knows: the Activities that have such are read once.
+        everyone = snapshot.scan(Scan(Kind.ACTIVITY, states=_ANY))
+        self.processes = [one for one in everyone if premises(one)]
 
     def found(self) -> Closure:
         doomed = self.result.elements
@@ -134,11 +159,11 @@ class _Search:
 
     def _derived(self) -> None:
         """What came out of the Activities that copies went into."""
-        activities = [one for one in self._sources_of("inputs") if one.kind is Kind.ACTIVITY]
-        for activity in activities:
-            if any("replay_artifact" in members for members in activity.body.get("facets", {}).values()):
-                self.result.replays.setdefault(activity.id, activity)
-        ids = frozenset(activity.id for activity in activities)
+        activities = {one.id: one for one in self._sources_of("inputs") if one.kind is Kind.ACTIVITY}
+        activities |= {one.id: one for one in self.processes if not premises(one).isdisjoint(self.result.elements)}
+        for activity in activities.values():
+            self._artifacts(activity)
+        ids = frozenset(activities)
         if not ids:
             return
         made = {edge.target for edge in self.snapshot.edges(EdgeScan(sources=ids, fields=frozenset({"outputs"})))}
@@ -150,6 +175,15 @@ class _Search:
                 self._doom(element, "summary")
             elif element.kind is Kind.CONCEPT:
                 self.candidates.add(element.id)
+
+    def _artifacts(self, activity: Element) -> None:
+        """The replay artifacts of a verdict that was reached with a copy."""
+        for artifact in artifacts(activity):
+            found = self.snapshot.elements([artifact] if is_element_id(artifact) else []).get(artifact)
+            if found is None:
+                self.result.replays.setdefault(artifact)
+            elif found.kind is Kind.EVIDENCE:
+                self._doom(found, "replay")
 
     def _propositions(self) -> None:
         """Propositions nobody else claims or refers to; they say in themselves what was claimed."""

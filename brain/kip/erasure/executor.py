@@ -192,6 +192,7 @@ class Eraser:
 
     def _report(self, batch: Batch, plan: Plan) -> ErasureReport:
         ids = {target.ref for target in plan.targets if is_element_id(target.ref)} | set(plan.sources)
+        gone = {one.ref for one in plan.targets if one.state == "erased" and one.surface != "cache"}
         left = dict.fromkeys([*plan.exports, *exports.that_carried(batch.tx, ids)])
         shown = replace(plan, exports=tuple(left))
         return ErasureReport(
@@ -200,7 +201,7 @@ class Eraser:
             tuple(target for target in plan.targets if target.state != "erased"),
             plan.kept,
             tuple({"export": name, "recalled": False} for name in left),
-            tuple(broken_replays(batch.access.snapshot, ids)),
+            tuple(broken_replays(batch.access.snapshot, gone)),
         )
 
     def _note(self, batch: Batch, plan: Plan, action: str, seq: Seq | None) -> None:

@@ -86,7 +86,9 @@ class Plan:
 
     def is_own(self, target: Target) -> bool:
         """Whether a copy is the Space's own, and not in the host's hands."""
-        return target.surface != "blob" and (target.surface, target.ref) not in self.outside
+        if target.surface == "blob" or (target.surface, target.ref) in self.outside:
+            return False
+        return target.surface == "cache" or is_element_id(target.ref)
 
     def to_record(self) -> Document:
         """The ErasurePlan (`schemas/kip-cognitive-records.schema.json`)."""

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from brain.store.base import Document, EdgeScan, Element, ElementId, Kind, Snapshot, element_number
+from brain.ids import is_element_id
+from brain.kip.erasure.closure import artifacts, premises
+from brain.store.base import Document, Element, Kind, Scan, Snapshot
 
 
-def broken_replays(snapshot: Snapshot, erased: Collection[ElementId]) -> Iterator[Document]:
-    """Activities with one of these inputs, each with what `replay_of` says of it."""
-    using = snapshot.edges(EdgeScan(fields=frozenset({"inputs"}), targets=frozenset(erased)))
-    found = snapshot.elements({edge.source for edge in using} | {one for one in erased if one[0] == "X"})
-    for activity in sorted(found.values(), key=lambda one: element_number(one.id)):
-        if activity.kind is Kind.ACTIVITY:
-            told = replay_of(snapshot, activity)
-            if told["status"] == "unavailable":
-                yield told
+def broken_replays(snapshot: Snapshot, erased: Collection[str]) -> Iterator[Document]:
+    """What `replay_of` says of each Activity that one of these went into, as far as it is unavailable.
+
+    erased  ids of elements, and names of artifacts that were kept elsewhere
+    """
+    for activity in snapshot.scan(Scan(Kind.ACTIVITY, states=frozenset({"active", "archived", "tombstoned"}))):
+        told = replay_of(snapshot, activity, erased)
+        if told["status"] == "unavailable":
+            yield told
 
 
-def replay_of(snapshot: Snapshot, activity: Element) -> Document:
+def replay_of(snapshot: Snapshot, activity: Element, erased: Collection[str]) -> Document:
     """`available`, or `unavailable` with the inputs that were erased; nothing is worked out in place of them."""
-    inputs = [end["id"] for end in activity.body.get("inputs", ())]
-    held = snapshot.elements(inputs)
-    gone = [one for one in inputs if one not in held or _is_erased(held[one])]
-    facets = activity.body.get("facets", {}).values()
-    taken = any(members.get("replay_artifact") == {"status": "unavailable"} for members in facets)
-    status = "unavailable" if gone or taken else "available"
-    return {"activity": activity.id, "status": status, "inputs_unavailable": gone}
+    used = {end["id"] for end in activity.body.get("inputs", ())} | premises(activity) | set(artifacts(activity))
+    among = used & set(erased)
+    held = snapshot.elements({one for one in among if is_element_id(one)})
+    gone = sorted(one for one in among if one not in held or _is_erased(held[one]))
+    return {"activity": activity.id, "status": "unavailable" if gone else "available", "inputs_unavailable": gone}
 
 
 def _is_erased(element: Element) -> bool:

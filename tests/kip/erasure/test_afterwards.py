@@ -77,6 +77,62 @@ def test_what_cannot_be_worked_through_again_says_so(space: Space, eraser: Erase
     assert space.element(made["act"])["_system"]["state"] == "active"
 
 
+DIGEST = "sha256:" + "a" * 64
+
+
+def verdict(space: Space, made: dict[str, str], artifact: str) -> str:
+    """An evaluation that counted an outcome drawn from the message, with the artifact it could be replayed from."""
+    return space.handles(
+        """MUTATE {
+          CREATE ACTIVITY ?v { SET FIELDS {activity_class: "lifecycle_verdict", status: "completed"}
+            SET FACET "EvaluationRecord" {trial_ref: null, revision_refs: [:ann], from_status: "trialed",
+              to_status: "trialed", rule_digest: :d, parameters_digest: :d, cutoff: "2026-01-01T00:00:00.000Z",
+              attempt_refs: [], outcome_refs: [:s], excluded_samples: [], missing_attempt_refs: [],
+              comparison: {status: "insufficient", effect: null, uncertainty: {}},
+              replay_artifact: {artifact_ref: :artifact, content_digest: :d}} }
+        }""",
+        d=DIGEST,
+        artifact=artifact,
+        **{name: made[name] for name in ("ann", "s")},
+    )["v"]
+
+
+@requirement("KI-RETAIN-028", "KI-RETAIN-024")
+def test_the_artifact_a_verdict_is_replayed_from_goes_and_the_verdict_stays(
+    space: Space, eraser: Eraser, made: dict[str, str]
+) -> None:
+    copy = 'CREATE EVIDENCE ?r { SET FIELDS {evidence_class: "document", payload: "Turandot, replayed"} }'
+    replayed = space.handles(copy)["r"]
+    act = verdict(space, made, replayed)
+    before = space.element(act)
+    report = eraser.run(OWNER, eraser.plan(OWNER, [made["e"]]).plan_ref)
+    assert report.status == "completed"
+    assert {"ref": replayed, "surface": "replay", "state": "erased"} in report.record["targets"]
+    assert space.element(replayed)["_system"]["state"] == "purged"
+    assert space.element(act) == before
+    told = {one["activity"]: one for one in report.replays}[act]
+    assert told == {
+        "activity": act,
+        "status": "unavailable",
+        "inputs_unavailable": sorted([made["s"], replayed]),
+    }
+
+
+@requirement("KI-RETAIN-026", "KI-RETAIN-028")
+def test_an_artifact_that_is_kept_elsewhere_keeps_the_plan_open(
+    space: Space, eraser: Eraser, made: dict[str, str]
+) -> None:
+    act = verdict(space, made, "artifact:42")
+    plan = eraser.plan(OWNER, [made["e"]]).plan_ref
+    report = eraser.run(OWNER, plan)
+    assert report.status == "partial"
+    assert [(one.surface, one.ref) for one in report.remaining] == [("replay", "artifact:42")]
+    report = eraser.confirm(OWNER, plan, "replay", "artifact:42", "erased")
+    assert report.status == "completed"
+    told = {one["activity"]: one for one in report.replays}[act]
+    assert told["inputs_unavailable"] == sorted([made["s"], "artifact:42"])
+
+
 @requirement("KI-SEC-011", "KI-RETAIN-024")
 def test_an_erasure_is_audited_without_content(space: Space, eraser: Eraser, made: dict[str, str]) -> None:
     plan = eraser.plan(OWNER, [made["e"]]).plan_ref
