@@ -25,7 +25,7 @@ from conformance.suite import figures
 
 OUTCOMES = ("passed", "failed", "not decided")
 CONTRACTS = "cognitive-contracts.json"
-_PLAYED = ("belief", "documents", "numbers", "records", "repair", "strength")
+_PLAYED = ("belief", "documents", "erasure", "numbers", "records", "repair", "strength")
 
 
 def run_vector(vector: Mapping[str, Any], group: str) -> CaseResult:

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 
 _INTERFACE = "memory_interface, which is not offered"
 _LEARNING = "trials and their verdicts (validated learning), which are not offered"
-_ERASURE = "an executor of erasure plans, which is not offered"
 
 MISSING: Mapping[str, str] = {
     **{f"KIP2-MIF-{number:03d}": _INTERFACE for number in range(1, 18)},
     **{f"KIP2-REL-{number:03d}": _INTERFACE for number in (5, 8, 9, 13)},
     **{f"KIP2-MEM-{number:03d}": _LEARNING for number in (3, 4, 5, 18, 19)},
     "KIP2-MEM-008": "identity_repair, which is not offered",
-    "KIP2-MEM-010": f"{_ERASURE}, and briefings with recall coverage",
+    "KIP2-MEM-010": "briefings with recall coverage, which are not offered",
     "KIP2-MEM-023": "briefings with recall coverage, which are not offered",
-    "KIP2-MEM-024": _ERASURE,
     "KIP2-REL-006": "prospective_trials, which is not offered",
     "KIP2-REL-012": "memory_experience, which is not offered",
     "KIP2-REL-016": "capsule_import, which is not offered",
