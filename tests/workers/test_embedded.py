@@ -89,7 +89,7 @@ async def test_a_broken_space_hides_no_other(tmp_path: Path) -> None:
         await until(lambda: after.statuses(space_id="b_whole") == ["completed"])
         answer = await client.get("/v1/a_broken/info")
         assert answer.status_code == 500
-        assert "internal error" in answer.json()["error"]["message"]
+        assert "a_broken cannot be opened" in answer.json()["error"]["message"]
 
 
 @pytest.mark.requirement("BR-LIFE-009", "BR-LIFE-010")
