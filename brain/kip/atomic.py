@@ -66,7 +66,7 @@ class Batch:
             run = operator.run(entry, environment, operator.access(tx))
             if entry.language != "KML":
                 answer = operator.engine.answer(entry.statement, run)
-                if isinstance(entry.statement, ast.ExportCapsule):
+                if isinstance(entry.statement, ast.ExportCapsule) and not operator.session.readonly:
                     exports.note(tx, answer, run)
                 self.done.append(operator.answered(entry, run, answer))
                 continue

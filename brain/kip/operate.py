@@ -91,7 +91,7 @@ class Operator:
                 self._check_unmoved(environment)
             run = replace(self.run(prepared, environment, self.access(snapshot, head)), vectors=vectors)
             answer = self.engine.answer(prepared.statement, run)
-        if isinstance(prepared.statement, ast.ExportCapsule):
+        if isinstance(prepared.statement, ast.ExportCapsule) and not (self.session.readonly or self.request.dry_run):
             with self.transaction() as tx:
                 exports.note(tx, answer, run)
         return self.answered(prepared, run, answer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from brain import errors
@@ -68,6 +70,20 @@ def test_exports_are_listed_and_never_recalled(space: Space, eraser: Eraser, mad
     assert report.record["external_exports"] == ["mail to Ben", name]
     assert report.exports == ({"export": "mail to Ben", "recalled": False}, {"export": name, "recalled": False})
     assert other["integrity"]["content_digest"] not in report.record["external_exports"]
+
+
+def test_an_export_that_may_only_read_leaves_no_note(space: Space, made: dict[str, str]) -> None:
+    request = {"command": "EXPORT CAPSULE ?e WHERE { ?e EVIDENCE {id: :e} }", "parameters": {"e": made["e"]}}
+    reader = replace(OWNER, readonly=True)
+    for envelope, session in (
+        ({"operations": [request]}, reader),
+        ({"operations": [request], "execution": {"mode": "atomic"}}, reader),
+        ({"operations": [request], "options": {"dry_run": True}}, OWNER),
+    ):
+        answer = space.engine.execute({"kip": "2.0", **envelope}, session).response
+        assert answer["status"] == "succeeded", answer
+    with space.store.snapshot() as snapshot:
+        assert not list(snapshot.scan_state("kip.exports"))
 
 
 @requirement("KI-RETAIN-028")
