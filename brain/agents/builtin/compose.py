@@ -187,7 +187,7 @@ class _Composer:
                 and self._by_speaker(claim, fact.speaker)
                 and not self._is_about(claim, fact)
             ):
-                held: Value = _plain_value(claim) if claim.object.type is None else thing_of(claim.object)
+                held = _held_value(claim)
                 self.facts.append((replace(fact, value=held, stance="ended", since=None, until=fact.since), "ended"))
 
     def _is_about(self, claim: KnownClaim, fact: Fact) -> bool:
@@ -284,7 +284,7 @@ class _Composer:
     def _revise(self, claim: KnownClaim, taken: Takeback) -> None:
         """A correction, or a withdrawal, of a claim on record."""
         subject = thing_of(claim.subject)
-        held: Value = _plain_value(claim) if claim.object.type is None else thing_of(claim.object)
+        held = _held_value(claim)
         value = held if taken.instead is None else _instead(held, taken.instead)
         change: Change = "withdrawn" if taken.instead is None else "correction"
         fact = self._fitted(Fact(taken.msg, taken.speaker, subject, claim.predicate, value))
@@ -367,8 +367,10 @@ def told_of(fact: Fact) -> Told:
     return Told(fact.subject.name, fact.relation, value.name, fact.subject.key, value.key)
 
 
-def _plain_value(claim: KnownClaim) -> str | int:
-    """The value of a claim on record whose object is no thing: ages are numbers."""
+def _held_value(claim: KnownClaim) -> Value:
+    """The value of a claim on record; of plain ones, ages are numbers."""
+    if claim.object.type is not None:
+        return thing_of(claim.object)
     name = claim.object.name
     return int(name) if claim.predicate == "age" and name.isdecimal() else name
 

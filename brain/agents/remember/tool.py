@@ -13,7 +13,7 @@ from typing import Any
 from anyio.to_thread import run_sync
 
 from brain.agents.door import Door, first_error, is_success
-from brain.agents.remember.compile import Compiled, Piece, assemble, compile_document, define_predicates, define_type
+from brain.agents.remember.compile import Piece, assemble, compile_document, define_predicates, define_type
 from brain.agents.remember.faults import Fault
 from brain.agents.remember.ground import Ground
 from brain.agents.remember.parse import Parsed, read_document
@@ -80,13 +80,10 @@ class Remember:
         if not is_success(outcome):
             if first_error(outcome)["code"] in _TRANSIENT:
                 return first_error(outcome)
-            pieces = self._without_refused(compiled, kept)
+            pieces = self._holding(pieces, kept)
             if not pieces:
                 return None
             outcome = self._send(pieces)
-            if not is_success(outcome):
-                pieces = self._together(pieces, kept)
-                outcome = self._send(pieces) if pieces else outcome
             if not is_success(outcome):
                 return first_error(outcome)
         kept.wrote = len(pieces)
@@ -97,22 +94,11 @@ class Remember:
         block = assemble(pieces, self._door.origin)
         return self._door.run([block.text], block.parameters, is_trial=is_trial)
 
-    def _without_refused(self, compiled: Compiled, kept: _Kept) -> list[Piece]:
-        """The pieces of the items that hold on their own, each tried alone; the others become faults."""
-        good = []
-        for piece in compiled.pieces:
-            outcome = self._send([piece], is_trial=True)
-            if is_success(outcome):
-                good.append(piece)
-            else:
-                error = first_error(outcome)
-                kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
-        # What an item does to claims on record is done with it or not at all.
-        refused = {piece.at for piece in compiled.pieces if piece not in good}
-        return [piece for piece in good if piece.at not in refused]
+    def _holding(self, pieces: Sequence[Piece], kept: _Kept) -> list[Piece]:
+        """The pieces that hold beside those before them, each tried; the items of the others become faults.
 
-    def _together(self, pieces: Sequence[Piece], kept: _Kept) -> list[Piece]:
-        """The pieces that hold beside those before them; of items that clash the first is kept."""
+        What an item does is done with all its pieces or not at all; of items that clash the first is kept.
+        """
         good: list[Piece] = []
         refused: set[str] = set()
         for piece in pieces:
@@ -125,7 +111,8 @@ class Remember:
             error = first_error(outcome)
             kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
             refused.add(piece.at)
-        return [piece for piece in good if piece.at not in refused]
+            good = [other for other in good if other.at != piece.at]
+        return good
 
     def _define_predicates(self, parsed: Parsed, kept: _Kept) -> None:
         if not parsed.new_predicates:
