@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import orjson
 import rfc8785
 
 SPACE_ID = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
@@ -18,8 +19,8 @@ _SYMBOL = re.compile(
     re.ASCII,
 )
 
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
-_BEYOND = re.compile("[\ud800-\U0010ffff]")
+_BEYOND = re.compile(b"[\xee-\xf4]")
+"""A character past the block of surrogates, by the first of its bytes."""
 
 MAX_SAFE_INTEGER = 9007199254740991
 """Integral numbers lie within plus and minus this (§9.3)."""
@@ -55,8 +56,16 @@ def parse_symbol(text: str) -> Symbol | None:
 
 def lineage_of(ref: str) -> str:
     """The lineage of an exact reference; a text that is none (a Core name) is its own lineage."""
+    return _known_lineage(ref) if len(ref) <= _USUAL_LENGTH else _lineage(ref)
+
+
+def _lineage(ref: str) -> str:
     symbol = parse_symbol(ref)
     return symbol.lineage if symbol else ref
+
+
+_USUAL_LENGTH = 200
+_known_lineage = lru_cache(maxsize=4096)(_lineage)
 
 
 def is_element_id(text: str) -> bool:
@@ -67,10 +76,13 @@ def is_element_id(text: str) -> bool:
 def canonical_json(value: Any) -> bytes:
     """The bytes of `kip-jcs-safe-v1`: RFC 8785 within the safe number domain (§37.7)."""
     if _is_plain(value):
-        text = _encode(value)
+        try:
+            data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except TypeError:  # half of a surrogate pair, or nested too deep for it
+            return rfc8785.dumps(_whole(value))
         # The encoder sorts names by code point and RFC 8785 by UTF-16 unit: one order, up to the surrogates' block.
-        if _BEYOND.search(text) is None:
-            return text.encode()
+        if data.isascii() or _BEYOND.search(data) is None:
+            return data
     return rfc8785.dumps(_whole(value))
 
 
@@ -88,25 +100,28 @@ def object_key(value: Any) -> str:
     """
     if isinstance(value, dict) and "id" in value:
         return str(value["id"])
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         value = unicodedata.normalize("NFC", value)
     return canonical_json(value).decode()
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether the standard encoder spells a value as RFC 8785 does: no number that either writes with an exponent."""
-    kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return True
-    if kind is int:
-        return bool(-MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER)
-    if kind is float:
-        return 1e-4 <= abs(value) < 1e15 and not value.is_integer()
-    if kind is dict:
-        return all(type(name) is str and _is_plain(item) for name, item in value.items())
-    if kind is list or kind is tuple:
-        return all(map(_is_plain, value))
-    return False
+    """Whether the encoder spells a value as RFC 8785 does: no number that either writes with an exponent."""
+    waiting = [value]
+    for item in waiting:  # which grows while it is read
+        kind = type(item)
+        if kind is str or kind is bool or item is None:
+            continue
+        if kind is dict:
+            waiting += item.values()
+        elif kind is list or kind is tuple:
+            waiting += item
+        elif kind is int:
+            if not -MAX_SAFE_INTEGER <= item <= MAX_SAFE_INTEGER:
+                return False
+        elif kind is not float or not 1e-4 <= abs(item) < 1e15 or item.is_integer():
+            return False
+    return True
 
 
 def _whole(value: Any) -> Any:
