@@ -21,6 +21,7 @@ from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RunResult, Sa
 from brain.agents.model import Model, Usage
 from brain.errors import SerializationConflict
 from brain.kip.context import Review, WriteSet
+from brain.service.conversations import Collection
 from brain.service.progress import messages_of, windows_left
 from brain.service.queue import FORMATION, Queue, Taken
 from brain.service.spaces import OpenSpace
@@ -41,9 +42,10 @@ _THREADS = 8
 
 @dataclass(slots=True)
 class _Pass:
-    """What a pass under way knows of itself."""
+    """What a pass under way knows of itself; `overran` tells, when it is cancelled, whether it took too long."""
 
     taken: Taken
+    overran: Callable[[], bool]
     corrections: int = 0
     is_lost: bool = False
     has_ended: bool = False
@@ -72,15 +74,21 @@ class Passes:
         self._settle = settle
         self._threads = anyio.CapacityLimiter(_THREADS)
 
-    async def step(self, space: OpenSpace) -> bool:
-        """Do the next entry; False when there is none to take now, or somebody else is at it."""
-        taken = await self._in_thread(lambda: self._queue.take(space))
+    async def step(
+        self, space: OpenSpace, only: Collection | None = None, *, overran: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Do the next entry; False when there is none to take now, or somebody else is at it.
+
+        only     leave the entries of other queues alone
+        overran  asked when the step is cancelled: whether because it took too long
+        """
+        taken = await self._in_thread(lambda: self._queue.take(space, only))
         if taken is None:
             return False
         with structlog.contextvars.bound_contextvars(
             request_id=taken.request_id, space=space.id, collection=taken.collection, conversation=taken.number
         ):
-            await self._run(space, _Pass(taken))
+            await self._run(space, _Pass(taken, overran))
         return True
 
     async def _run(self, space: OpenSpace, under_way: _Pass) -> None:
@@ -226,8 +234,9 @@ class Passes:
     async def _hand_back(self, space: OpenSpace, under_way: _Pass) -> None:
         """This process stops: leave the entry to the next one."""
         try:
-            await self._in_thread(lambda: self._queue.hand_back(space, under_way.taken))
-            log.info("pass_handed_back")
+            overran = under_way.overran()
+            await self._in_thread(lambda: self._queue.hand_back(space, under_way.taken, overran=overran))
+            log.info("pass_handed_back", overran=overran)
         except LeaseLost:  # or it had just ended
             log.warning("pass_lease_lost")
         except Exception as fault:  # noqa: BLE001 - the lease runs out, and the next holder judges what is there

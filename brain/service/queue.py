@@ -41,6 +41,7 @@ FORMATION: Collection = "formation"
 MAINTENANCE: Collection = "maintenance"
 
 _UNKNOWN = "interrupted: some of it was stored and what was left to do is unknown"
+_CUT = "interrupted: its process ended before it did, or it took too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +147,27 @@ class Queue:
         due = min(0 if work.status is WorkStatus.RUNNING else work.not_before for work in entries)
         return max(due, lease.expires_ms if lease else 0, at) - at
 
-    def take(self, space: OpenSpace) -> Taken | None:
-        """The next entry, under the lease, or None; maintenance comes first, each queue is in order of acceptance.
+    def next_collection(self, space: SpaceStore) -> Collection | None:
+        """Which queue the entry to take now stands in; None while a holder is at work, or there is none."""
+        with space.snapshot() as now:
+            due = None if self._is_held(now) else self._next_due(now)
+        return None if due is None else _collection_of(due)
 
-        Entries of a holder that died are judged on the way.
+    def _next_due(self, reader: Reader) -> Work | None:
+        """The entry to take now: maintenance comes first, each queue is in order of acceptance."""
+        at = self._clock.now_ms()
+        due = reader.due_work(MAINTENANCE, at, limit=1) or reader.due_work(FORMATION, at, limit=1)
+        return due[0] if due else None
+
+    def take(self, space: OpenSpace, only: Collection | None = None) -> Taken | None:
+        """The next entry, under the lease, or None. Entries of a holder that died are judged on the way.
+
+        only  nothing is taken while the next entry stands in another queue than this
         """
         with space.snapshot() as now:
-            if self._is_held(now) or not (self.has_due(now, MAINTENANCE) or self.has_due(now, FORMATION)):
-                return None
+            due = None if self._is_held(now) else self._next_due(now)
+        if due is None or only not in (None, due.queue):
+            return None
         with space.transaction(durable=False) as tx:
             at = self._clock.now_ms()
             # A lease that is still good is somebody's, and be it this very process: one pass at a time.
@@ -162,16 +176,16 @@ class Queue:
             lease = tx.acquire_lease(PASS_LEASE, self._holder, ttl_ms=self._ttl_ms, now_ms=at)
             if lease is None:
                 return None
-            while due := tx.due_work(MAINTENANCE, at, limit=1) or tx.due_work(FORMATION, at, limit=1):
-                taken = self._begin(tx, lease, due[0])
+            while (due := self._next_due(tx)) and only in (None, due.queue):
+                taken = self._begin(tx, lease, due)
                 if taken is not None:
                     return taken
             tx.release_lease(lease)
             return None
 
     def _begin(self, tx: Transaction, lease: Lease, work: Work) -> Taken | None:
-        """The entry as taken; None when it ends here, because of how its last pass was cut short."""
-        collection = FORMATION if work.queue == FORMATION else MAINTENANCE
+        """The entry as taken; None when it ends here, or has to wait, because of how its last pass was cut short."""
+        collection = _collection_of(work)
         number: int = work.payload["conversation"]
         record = conversations.read(tx, collection, number)
         stored = conversations.input_of(tx, collection, number)
@@ -182,9 +196,7 @@ class Queue:
             if has_committed(tx, collection, number):
                 if not self._goes_on(tx, collection, work.id, number, stored):
                     return None
-            elif (cuts := rounds.note_cut(tx, work.id)) >= rounds.MAX_CUTS:
-                reason = f"interrupted: {cuts} passes ended with their process"
-                self._close(tx, collection, work.id, number, ended_early(tx, collection, number, stored, reason))
+            elif not self._is_retried_at_once(tx, collection, work.id, number, stored):
                 return None
         at = self._clock.now_ms()
         begun = tx.begin_work(work.id, at)
@@ -203,6 +215,21 @@ class Queue:
             return False
         rounds.forget(tx, work_id)
         return True
+
+    def _is_retried_at_once(
+        self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document
+    ) -> bool:
+        """Count a pass that was cut short with nothing stored: its entry goes on, waits, or is given up."""
+        at = self._clock.now_ms()
+        wait = rounds.note_cut(tx, work_id, at)
+        if wait is None:
+            reason = f"interrupted: gave up after {rounds.rounds_of(tx, work_id)['cut']} passes that were cut short"
+            self._close(tx, collection, work_id, number, ended_early(tx, collection, number, stored, reason))
+            return False
+        if wait:
+            tx.update_work(work_id, status=WorkStatus.QUEUED, not_before=at + wait, note=_CUT)
+            conversations.change(tx, collection, number, at, status="submitted", failed_reason=_CUT)
+        return not wait
 
     def _note_start(self, tx: Transaction, scope: str) -> None:
         at, progress = self._clock.now_ms(), ledger.progress(tx)
@@ -304,18 +331,22 @@ class Queue:
             tx.release_lease(taken.lease)
         return status
 
-    def hand_back(self, space: OpenSpace, taken: Taken) -> None:
+    def hand_back(self, space: OpenSpace, taken: Taken, *, overran: bool = False) -> None:
         """Stop a pass before its end: the entry waits again when nothing was committed, else it ends as unknown.
 
-        raises  LeaseLost
+        overran  it took longer than a pass may: that counts as a cut, or it would be done again for ever
+        raises   LeaseLost
         """
         with space.transaction() as tx:
             self._check(tx, taken)
-            collection, number = taken.collection, taken.number
-            is_cut = has_committed(tx, collection, number)
-            if not is_cut or self._goes_on(tx, collection, taken.work.id, number, taken.input):
-                tx.update_work(taken.work.id, status=WorkStatus.QUEUED, not_before=0)
-                conversations.change(tx, taken.collection, taken.number, self._clock.now_ms(), status="submitted")
+            collection, number, work_id = taken.collection, taken.number, taken.work.id
+            if has_committed(tx, collection, number):
+                is_queued = self._goes_on(tx, collection, work_id, number, taken.input)
+            else:
+                is_queued = not overran or self._is_retried_at_once(tx, collection, work_id, number, taken.input)
+            if is_queued:
+                tx.update_work(work_id, status=WorkStatus.QUEUED, not_before=0)
+                conversations.change(tx, collection, number, self._clock.now_ms(), status="submitted")
             tx.release_lease(taken.lease)
 
     def _after_failed_round(self, tx: Transaction, taken: Taken, result: RunResult) -> conversations.Status:
@@ -383,6 +414,10 @@ class Queue:
         if scope is not None and not tx.work(MAINTENANCE, limit=1):
             stored = cycle_input(scope, "threshold", progress["formation_processed_id"])
             self._queue_cycle(tx, stored, "$system", None)
+
+
+def _collection_of(work: Work) -> Collection:
+    return FORMATION if work.queue == FORMATION else MAINTENANCE
 
 
 def cycle_input(

@@ -9,6 +9,8 @@ import pytest
 
 from brain.service import conversations, ledger
 from brain.service.passes import Passes
+from brain.service.queue import cycle_input
+from brain.service.rounds import rounds_of
 from brain.store.base import WorkStatus
 from brain.times import FixedClock
 from tests.service.world import World, world
@@ -183,17 +185,87 @@ async def test_a_pass_whose_process_died_is_judged_by_what_it_committed(
         assert home.kept() == ["one", "two"]
 
 
-async def test_an_input_that_ends_its_process_again_and_again_is_reported(home: World, clock: FixedClock) -> None:
+def die(home: World, clock: FixedClock) -> int | None:
+    """Take the next entry and end like a killed process; its conversation."""
+    taken = home.application.queue.take(home.application.spaces.get("home"))
+    if taken is None:
+        return None
+    clock.advance(home.application.settings.lease_ttl_ms)
+    return taken.number
+
+
+@pytest.mark.requirement("BR-FORM-035", "BR-FORM-037", "BR-OPS-005")
+async def test_an_input_that_ends_its_process_again_and_again_is_given_up_after_half_an_hour(
+    home: World, clock: FixedClock
+) -> None:
     await home.submit("poison", "after")
+    begun = clock.now_ms()
+    assert [die(home, clock) for _ in range(3)] == [1, 1, 1]
+    # From the third on it waits, and what came after it is formed.
+    await home.work()
+    assert home.statuses() == ["submitted", "completed"]
+    assert home.record(1)["failed_reason"].startswith("interrupted: ")
+    cuts = 3
+    while home.statuses()[0] != "failed":
+        clock.advance(MINUTE)
+        cuts += die(home, clock) == 1
+        assert clock.now_ms() - begun < 60 * MINUTE
+    assert clock.now_ms() - begun >= 30 * MINUTE
+    assert home.record(1)["failed_reason"] == f"interrupted: gave up after {cuts} passes that were cut short"
+    assert cuts >= 5
+    assert home.kept() == ["after"]
+    with home.application.spaces.get("home").snapshot() as now:
+        assert not now.work("formation")
+
+
+async def test_an_input_cut_less_than_half_an_hour_ago_is_tried_again_however_often(
+    home: World, clock: FixedClock
+) -> None:
+    await home.submit("innocent")
+    begun = clock.now_ms()
+    while clock.now_ms() - begun < 18 * MINUTE:
+        die(home, clock)
+        clock.advance(MINUTE)
+    while home.statuses() != ["completed"]:
+        await home.work()
+        clock.advance(MINUTE)
+        assert clock.now_ms() - begun < 40 * MINUTE
+    with home.application.spaces.get("home").snapshot() as now:
+        assert not now.scan_state("rounds")
+
+
+async def test_a_pass_that_overran_counts_as_cut_and_one_that_was_asked_to_stop_does_not(
+    home: World, clock: FixedClock
+) -> None:
+    await home.submit("one")
     space, queue = home.application.spaces.get("home"), home.application.queue
-    for _ in range(5):
+    for overran, cuts in [(False, 0), (False, 0), (True, 1), (False, 1), (True, 2), (True, 3)]:
         taken = queue.take(space)
         assert taken is not None
-        assert taken.number == 1
-        clock.advance(home.application.settings.lease_ttl_ms)
-    await home.work()
-    assert home.statuses() == ["failed", "completed"]
-    assert home.record(1)["failed_reason"] == "interrupted: 5 passes ended with their process"
+        queue.hand_back(space, taken, overran=overran)
+        with space.snapshot() as now:
+            assert rounds_of(now, taken.work.id)["cut"] == cuts
+    assert queue.take(space) is None
+    assert queue.wait_ms(space.store) == MINUTE
+    clock.advance(MINUTE)
+    assert await home.work() == 1
+    assert home.statuses() == ["completed"]
+
+
+async def test_a_worker_of_one_queue_leaves_the_other_alone_and_never_goes_before_maintenance(home: World) -> None:
+    await home.submit("one")
+    space, queue = home.application.spaces.get("home"), home.application.queue
+    assert queue.next_collection(space.store) == "formation"
+    assert queue.take(space, "maintenance") is None
+    queue.accept_cycle(space, cycle_input("quick", "manual", 0), user="tester", request_id=None)
+    assert queue.next_collection(space.store) == "maintenance"
+    assert queue.take(space, "formation") is None
+    cycle = queue.take(space, "maintenance")
+    assert cycle is not None
+    assert cycle.collection == "maintenance"
+    assert queue.next_collection(space.store) is None  # somebody is at work
+    assert queue.take(space, "formation") is None
+    queue.hand_back(space, cycle)
 
 
 @pytest.mark.requirement("BR-FORM-032", "BR-FORM-034")
