@@ -97,7 +97,20 @@ class Settings(BaseSettings):
         (), description="Origins browsers may call from; empty for none, `*` for all; comma-separated."
     )
     sharding_idx: int = Field(0, ge=0, description="Which shard this process serves.")
-    work_queue: Literal["embedded"] = Field("embedded", description="Who does background work.")
+    work_queue: Literal["embedded", "celery"] = Field(
+        "embedded",
+        description="Who does background work: `embedded` this process, `celery` the workers (`brain worker`).",
+    )
+    redis_url: SecretStr = Field(
+        SecretStr("redis://127.0.0.1:6379/0"), description="Redis that carries wake-ups when `WORK_QUEUE=celery`."
+    )
+    worker_concurrency: int = Field(2, ge=1, le=256, description="Processes of one worker that do passes.")
+    worker_soft_limit_ms: int = Field(
+        2_100_000, ge=1_000, description="After how long a worker stops a task and counts that against its entry."
+    )
+    worker_hard_limit_ms: int = Field(
+        2_400_000, ge=1_000, description="After how long a task that could not be stopped loses its process."
+    )
     sweep_interval_ms: int = Field(30_000, ge=100, description="How often forgotten wake-ups are looked for.")
     lease_ttl_ms: int = Field(15_000, ge=1_000, description="How long a worker's lease lasts without renewal.")
     shutdown_grace_ms: int = Field(10_000, ge=0, description="How long a stopping process lets runs finish.")
@@ -119,8 +132,19 @@ class Settings(BaseSettings):
             raise ValueError("must be HOST:PORT")
         return value
 
+    @field_validator("redis_url")
+    @classmethod
+    def _broker(cls, value: SecretStr) -> SecretStr:
+        if not value.get_secret_value().startswith(("redis://", "rediss://", "redis+socket://")):
+            raise ValueError("must be a redis://, rediss:// or redis+socket:// address")
+        return value
+
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
+        if self.work_queue == "celery" and self.storage == "memory":
+            raise ValueError("WORK_QUEUE is celery, so STORAGE cannot be memory: workers would see none of it")
+        if self.worker_hard_limit_ms <= self.worker_soft_limit_ms:
+            raise ValueError("WORKER_HARD_LIMIT_MS must be more than WORKER_SOFT_LIMIT_MS")
         if self.has_provider and not (self.model_family.strip() and self.model_name.strip()):
             raise ValueError("MODEL_API_KEY is set, so MODEL_FAMILY and MODEL_NAME must be too")
         if self.embedding_family not in ("", BUILTIN_EMBEDDINGS) and not self.embedding_name.strip():
