@@ -6,8 +6,9 @@ parameters are bound or the vocabulary is known is checked where that happens.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Callable, Collection, Iterable, Mapping
+from operator import attrgetter
+from typing import Any, NoReturn
 
 from brain.errors import InvalidSyntax, KipError, ResourceExhausted
 from brain.ids import is_element_id
@@ -15,7 +16,8 @@ from brain.kip import ast
 from brain.kip.faults import fault, near
 from brain.kip.functions import FUNCTIONS
 from brain.kip.regex import compiled
-from brain.kip.walk import depth_of, variables_of, walk
+from brain.kip.tokens import Look, unhurried
+from brain.kip.walk import levels, variables_of, walk
 
 QUERY_FUNCTIONS: Mapping[str, int] = {name: function.arity for name, function in FUNCTIONS.items()}
 """How many arguments each function of an expression takes (§44.2). Names of functions match in any case."""
@@ -28,8 +30,7 @@ MODIFIERS: Mapping[str, str] = {"CONCEPT": "TYPE", "PROPOSITION": "PREDICATE"}
 DEPTH = 256
 """Deepest tree a statement may form. Brackets are bounded by the lexer; this bounds runs of == as well."""
 
-SHALLOW = 500
-"""A text of no more characters than this cannot form a tree deeper than DEPTH."""
+_start = attrgetter("span.start")
 
 Names = frozenset[str]
 
@@ -37,8 +38,11 @@ Names = frozenset[str]
 class Check:
     """The rules every language shares, about one text."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, look: Look = unhurried) -> None:
         self.source = source
+        self.look = look
+        self.parameters: tuple[str, ...] = ()
+        """The names of the parameters of the text, without their colon, each once, in its order; set by `tree`."""
 
     def refuse(
         self, node: ast.Node, message: str, hint: str | None = None, error: type[KipError] = InvalidSyntax
@@ -48,20 +52,64 @@ class Check:
 
     def tree(self, statement: ast.Node) -> None:
         """Rules about single nodes, wherever they stand."""
-        if len(self.source) > SHALLOW and depth_of(statement) > DEPTH:
-            hint = "Split the expression, or test a list with IN(value, :list)."
-            self.refuse(statement, f"an expression is more than {DEPTH} steps deep", hint, ResourceExhausted)
-        for node in walk(statement):
-            match node:
-                case ast.ObjectLiteral(members=members) | ast.ObjectPattern(members=members):
-                    self._distinct(members)
-                case ast.PropositionTuple(subject=subject):
-                    self._subject(subject)
-                    self._path(node)
-                case ast.BeliefTriple(subject=subject) | ast.BeliefSlotPattern(subject=subject):
-                    self._subject(subject)
-                case ast.Search() | ast.SearchPattern():
-                    self._modifiers(node)
+        ruled: list[ast.Node] = []
+        used: list[ast.Parameter] = []
+        for depth, level in enumerate(levels(statement)):
+            if depth >= DEPTH:
+                hint = "Split the expression, or test a list with IN(value, :list)."
+                self.refuse(statement, f"an expression is more than {DEPTH} steps deep", hint, ResourceExhausted)
+            for place, node in enumerate(level):
+                if place % _NODES_BETWEEN_LOOKS == 0:
+                    self.look()
+                kind = type(node)
+                if kind is ast.Parameter:
+                    used.append(node)  # type: ignore[arg-type]
+                elif kind in _RULES:
+                    ruled.append(node)
+        # What stands first is refused first; of what begins at one place the outer comes before the inner.
+        for node in sorted(ruled, key=_start):
+            _RULES[type(node)](self, node)
+        self.parameters = tuple(dict.fromkeys(node.name for node in sorted(used, key=_start)))
+
+    def distinct(self, node: ast.ObjectLiteral | ast.ObjectPattern) -> None:
+        """No member is written twice."""
+        seen = set()
+        for member in node.members:
+            if member.name in seen:
+                self.refuse(member, f"{member.name} is written twice in one object", "Keep one of the two.")
+            seen.add(member.name)
+
+    def subject(self, node: ast.PropositionTuple | ast.BeliefTriple | ast.BeliefSlotPattern) -> None:
+        """What a sentence is about is an element."""
+        subject = node.subject
+        if isinstance(subject, ast.Literal) and not (isinstance(subject.value, str) and is_element_id(subject.value)):
+            self.refuse(
+                subject,
+                "the subject of a Proposition is an element, never a plain value",
+                'Name it by a variable, a parameter, an id such as "C-1", or a pattern {type: …, key: …}.',
+            )
+
+    def proposition(self, node: ast.PropositionTuple) -> None:
+        """A subject that can be one, and a path that is one."""
+        self.subject(node)
+        for atom in node.path:
+            if atom.hops and atom.hops.most is not None and atom.hops.most < atom.hops.least:
+                turned = f"{{{atom.hops.most},{atom.hops.least}}}"
+                self.refuse(atom.hops, "the upper bound of hops lies below the lower", f"Write {turned}.")
+            if node.is_path and isinstance(atom.predicate, ast.Variable):
+                self.refuse(
+                    atom.predicate,
+                    f"?{atom.predicate.name} stands for one exact predicate and takes neither hops nor alternatives",
+                    "Name the predicates of a path.",
+                )
+        for end in (node.subject, node.object):
+            self._no_walk(end)
+
+    def modifiers(self, node: ast.Search | ast.SearchPattern) -> None:
+        """WITH clauses that mean something for the kind that is searched."""
+        for word, value in (("TYPE", node.type), ("PREDICATE", node.predicate)):
+            if value is not None and MODIFIERS.get(node.kind) != word:
+                self.refuse(value, f"WITH {word} has no meaning for SEARCH {node.kind}", f"Remove WITH {word}.")
 
     def block(
         self, where: ast.Where, known: Names = frozenset(), incoming: Names = frozenset(), *, negated: bool = False
@@ -76,6 +124,7 @@ class Check:
         waiting: list[ast.Variable] = []
         firm: set[str] = set()
         for clause in where.clauses:
+            self.look()
             match clause:
                 case ast.Filter(expression=expression):
                     self.expression(expression)
@@ -90,8 +139,9 @@ class Check:
                     bound |= self.block(inner, known, negated=negated)
                 case _:
                     self._pattern(clause, negated)
-                    firm.update(name.name for name in variables_of(clause))
-                    bound |= firm
+                    named = {name.name for name in variables_of(clause)}
+                    firm |= named
+                    bound |= named
         self._settle(waiting, firm, bound)
         return frozenset(bound)
 
@@ -147,35 +197,6 @@ class Check:
                 )
         self.need(waiting, bound)
 
-    def _distinct(self, members: tuple[ast.Member, ...] | tuple[ast.PatternMember, ...]) -> None:
-        seen = set()
-        for member in members:
-            if member.name in seen:
-                self.refuse(member, f"{member.name} is written twice in one object", "Keep one of the two.")
-            seen.add(member.name)
-
-    def _subject(self, subject: ast.Term) -> None:
-        if isinstance(subject, ast.Literal) and not (isinstance(subject.value, str) and is_element_id(subject.value)):
-            self.refuse(
-                subject,
-                "the subject of a Proposition is an element, never a plain value",
-                'Name it by a variable, a parameter, an id such as "C-1", or a pattern {type: …, key: …}.',
-            )
-
-    def _path(self, proposition: ast.PropositionTuple) -> None:
-        for atom in proposition.path:
-            if atom.hops and atom.hops.most is not None and atom.hops.most < atom.hops.least:
-                turned = f"{{{atom.hops.most},{atom.hops.least}}}"
-                self.refuse(atom.hops, "the upper bound of hops lies below the lower", f"Write {turned}.")
-            if proposition.is_path and isinstance(atom.predicate, ast.Variable):
-                self.refuse(
-                    atom.predicate,
-                    f"?{atom.predicate.name} stands for one exact predicate and takes neither hops nor alternatives",
-                    "Name the predicates of a path.",
-                )
-        for end in (proposition.subject, proposition.object):
-            self._no_walk(end)
-
     def _no_walk(self, end: ast.Term) -> None:
         if isinstance(end, ast.PropositionTuple) and any(atom.hops for atom in end.path):
             self.refuse(end, "a path of hops is no Proposition and cannot be an end of one", "Bind its end by a name.")
@@ -196,11 +217,6 @@ class Check:
                     f"Remove ?{clause.variable.name}, or the hops.",
                 )
 
-    def _modifiers(self, node: ast.Search | ast.SearchPattern) -> None:
-        for word, value in (("TYPE", node.type), ("PREDICATE", node.predicate)):
-            if value is not None and MODIFIERS.get(node.kind) != word:
-                self.refuse(value, f"WITH {word} has no meaning for SEARCH {node.kind}", f"Remove WITH {word}.")
-
     def _regex(self, pattern: ast.Literal) -> None:
         if isinstance(pattern.value, str):
             try:
@@ -209,6 +225,18 @@ class Check:
                 raise fault(
                     InvalidSyntax, self.source, pattern.span.start, error.message.rstrip("."), hint=error.hint
                 ) from None
+
+
+_RULES: Mapping[type[ast.Node], Callable[[Check, Any], None]] = {
+    ast.BeliefSlotPattern: Check.subject,
+    ast.BeliefTriple: Check.subject,
+    ast.ObjectLiteral: Check.distinct,
+    ast.ObjectPattern: Check.distinct,
+    ast.PropositionTuple: Check.proposition,
+    ast.Search: Check.modifiers,
+    ast.SearchPattern: Check.modifiers,
+}
+"""What is asked of a single node, wherever it stands."""
 
 
 def _output(check: Check, expression: ast.Projection) -> None:

@@ -152,8 +152,10 @@ def _writable(check: Check, assignments: ast.ObjectLiteral) -> None:
 
 
 def _values(check: Check, node: ast.ObjectLiteral, bound: Names, target: ast.Target | None) -> None:
-    _resolved(check, node, bound)
     for member in node.members:
+        if isinstance(member.value, (ast.Literal, ast.Parameter)):
+            continue
+        _resolved(check, member.value, bound)
         for part in _computed(member.value):
             if target is None:
                 check.refuse(part, "only UPDATE computes values", "Give the value itself, or bind it as a parameter.")

@@ -14,7 +14,7 @@ from brain.errors import KipError
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.ast import Span
 from brain.kip.faults import spoken, unexpected
-from brain.kip.tokens import END, FAULT, NESTING, NUMBER, STRING, VARIABLE, Fault
+from brain.kip.tokens import END, FAULT, NESTING, NUMBER, STRING, VARIABLE, Fault, Look, unhurried
 
 _TOKEN = re.compile(
     r"""
@@ -34,16 +34,21 @@ _VARIABLE, _WORD, _STRING, _NUMBER, _MARK, _END = range(1, 7)
 
 _NUMBER_PARTS = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}|(.?))', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+TOKENS_BETWEEN_LOOKS = 1_000
+"""Tokens a parser reads between two looks at the clock: some milliseconds."""
 
 
 class Tokens:
     """The tokens of one text and the place the parser has reached in them.
 
     raw_paths  whether tuples take predicate paths, as KQL's do and those of KML and META do not
+    look       looks at the clock every `TOKENS_BETWEEN_LOOKS`
     """
 
-    __slots__ = ("at", "ends", "heads", "raw_paths", "source", "starts")
+    __slots__ = ("_looked", "at", "ends", "heads", "look", "raw_paths", "source", "starts")
 
     def __init__(self, source: str, heads: list[str], starts: list[int], ends: list[int]) -> None:
         self.source = source
@@ -52,6 +57,8 @@ class Tokens:
         self.ends = ends
         self.at = 0
         self.raw_paths = False
+        self.look: Look = unhurried
+        self._looked = 0
 
     @property
     def head(self) -> str:
@@ -83,6 +90,9 @@ class Tokens:
 
     def since(self, start: int) -> Span:
         """From the token at index `start` to the last one read."""
+        if self.at - self._looked > TOKENS_BETWEEN_LOOKS:
+            self._looked = self.at
+            self.look()
         return Span(self.starts[start], self.ends[self.at - 1])
 
     def unexpected(self, message: str, *, hint: str | None = None, expected: str | None = None) -> KipError:
@@ -142,7 +152,7 @@ def string_value(raw: str) -> str | Fault:
                 "Strings take the escapes of JSON; write \\\\ for a backslash.",
             )
     value: str = json.loads(raw)
-    if _SURROGATE.search(value):
+    if SURROGATE.search(value):
         return Fault(
             "a \\u escape in this string is half of a surrogate pair",
             "Write both halves of the pair, or the character itself.",

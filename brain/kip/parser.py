@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal as OneOf
 from typing import cast, get_args
 
 from brain.errors import InvalidSyntax, ResourceExhausted
-from brain.kip.ast import Find, KmlStatement, MetaStatement, Parameter, Statement
+from brain.kip.ast import Find, KmlStatement, MetaStatement, Statement
 from brain.kip.check import Check, check_query
 from brain.kip.check_kml import check_kml
 from brain.kip.check_meta import check_meta
@@ -18,8 +19,8 @@ from brain.kip.kml import KML_STATEMENTS, kml_statement
 from brain.kip.kql import query
 from brain.kip.lexer import Tokens, tokens_of
 from brain.kip.meta import META_STATEMENTS, meta_statement
-from brain.kip.tokens import COMMAND_BYTES, END
-from brain.kip.walk import parameters_of, walk
+from brain.kip.tokens import COMMAND_BYTES, END, Look, unhurried
+from brain.kip.walk import parameters_of
 
 __all__ = ["Language", "Parsed", "language_of", "parameters_of", "parse", "parse_uncached", "parsed", "statement_of"]
 
@@ -32,13 +33,13 @@ LONG_CHARACTERS = 65_536
 _META = get_args(MetaStatement)
 
 
-def parse(text: str) -> Statement:
+def parse(text: str, look: Look = unhurried) -> Statement:
     """The statement a command text states. Equal texts give one tree.
 
     raises  InvalidSyntax with line, column and snippet in its details; DuplicateLocalHandle and ReferenceError for
-            handles; ResourceExhausted for a text that is too long or nested too deep
+            handles; ResourceExhausted for a text that is too long or nested too deep; ExecutionTimeout by `look`
     """
-    return parsed(text).statement
+    return parsed(text, look).statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +54,27 @@ class Parsed:
     parameters: tuple[str, ...]
 
 
-def parsed(text: str) -> Parsed:
+def parsed(text: str, look: Look = unhurried) -> Parsed:
     """`parse`, with what was found out about the statement."""
     if len(text) <= CACHED_CHARACTERS:
         return _cached(text)
-    return _long(text) if len(text) <= LONG_CHARACTERS else _parsed(text)
+    found = _long.get(text)
+    if found is None:
+        found = _parsed(text, look)
+        if len(text) <= LONG_CHARACTERS:
+            with _long_lock:
+                while len(_long) >= _LONG_TEXTS:
+                    del _long[next(iter(_long))]
+                _long[text] = found
+    return found
 
 
-def parse_uncached(text: str) -> Statement:
+def parse_uncached(text: str, look: Look = unhurried) -> Statement:
     """`parse` without its cache."""
-    statement = statement_of(text)
-    check = Check(text)
-    check.tree(statement)
-    match language_of(statement):
-        case "KQL":
-            check_query(check, cast("Find", statement))
-        case "META":
-            check_meta(check, cast("MetaStatement", statement))
-        case "KML":
-            check_kml(check, cast("KmlStatement", statement))
-    return statement
+    return _parsed(text, look).statement
 
 
-def statement_of(text: str) -> Statement:
+def statement_of(text: str, look: Look = unhurried) -> Statement:
     """What the grammar alone makes of a text, before the static rules."""
     try:
         size = len(text.encode())
@@ -89,6 +88,8 @@ def statement_of(text: str) -> Statement:
             hint="Bind long values as parameters, or split the statement.",
         )
     t = tokens_of(text)
+    t.look = look
+    look()
     statement: Statement
     if t.head == "FIND":
         statement = query(t)
@@ -108,14 +109,25 @@ def _beginning(t: Tokens) -> str:
     return known or "Begin with FIND to read, ASSERT to record a claim, DESCRIBE PRIMER to look around."
 
 
-def _parsed(text: str) -> Parsed:
-    statement = parse_uncached(text)
-    names = dict.fromkeys(node.name for node in walk(statement) if isinstance(node, Parameter))
-    return Parsed(statement, language_of(statement), tuple(names))
+def _parsed(text: str, look: Look = unhurried) -> Parsed:
+    statement = statement_of(text, look)
+    check = Check(text, look)
+    check.tree(statement)
+    language = language_of(statement)
+    match language:
+        case "KQL":
+            check_query(check, cast("Find", statement))
+        case "META":
+            check_meta(check, cast("MetaStatement", statement))
+        case "KML":
+            check_kml(check, cast("KmlStatement", statement))
+    return Parsed(statement, language, check.parameters)
 
 
 _cached = lru_cache(maxsize=2048)(_parsed)
-_long = lru_cache(maxsize=16)(_parsed)
+_long: dict[str, Parsed] = {}
+_long_lock = threading.Lock()
+_LONG_TEXTS = 16
 
 
 def language_of(statement: Statement) -> Language:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 COMMAND_BYTES = 256 * 1024
 """Longest command text, in UTF-8 bytes."""
@@ -16,6 +17,14 @@ NUMBER = "0"
 FAULT = "\0"
 END = ""
 """Heads of the tokens that are neither a word, whose head is the word in upper case, nor a mark, which is its own."""
+
+
+Look: TypeAlias = Callable[[], None]
+"""Looks at the clock: raises ExecutionTimeout when the time for the work is up."""
+
+
+def unhurried() -> None:
+    """The Look of a caller that has time."""
 
 
 class Fault(NamedTuple):

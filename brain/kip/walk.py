@@ -17,19 +17,23 @@ _PLAIN = re.compile(r"(?:str|int|float|bool|None|Span|OneOf\[.*\]|[ |])*")
 
 def children(node: Node) -> list[Node]:
     """The nodes right below a node, in the order of the text."""
-    kind = type(node)
-    names = _MEMBERS.get(kind)
+    names = _MEMBERS.get(type(node))
     if names is None:
-        held = (member.name for member in fields(kind) if _PLAIN.fullmatch(str(member.type)) is None)
-        names = _MEMBERS[kind] = tuple(held)
+        names = _members(type(node))
     found: list[Node] = []
     for name in names:
         value = getattr(node, name)
-        if isinstance(value, Node):
-            found.append(value)
-        elif type(value) is tuple:
+        if type(value) is tuple:
             found += [item for item in value if isinstance(item, Node)]
+        elif isinstance(value, Node):
+            found.append(value)
     return found
+
+
+def _members(kind: type[Node]) -> tuple[str, ...]:
+    held = (member.name for member in fields(kind) if _PLAIN.fullmatch(str(member.type)) is None)
+    names = _MEMBERS[kind] = tuple(held)
+    return names
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -44,6 +48,14 @@ def walk(node: Node) -> Iterator[Node]:
             waiting += below
 
 
+def levels(node: Node) -> Iterator[list[Node]]:
+    """A node, then what is right below it, and so on down; each level in the order of the text."""
+    level = [node]
+    while level:
+        yield level
+        level = [below for above in level for below in children(above)]
+
+
 def variables_of(node: Node) -> Iterator[Variable]:
     """Every place where a variable stands."""
     return (found for found in walk(node) if isinstance(found, Variable))
@@ -52,14 +64,3 @@ def variables_of(node: Node) -> Iterator[Variable]:
 def parameters_of(node: Node) -> frozenset[str]:
     """The names of the parameters a statement uses, without their colon."""
     return frozenset(found.name for found in walk(node) if isinstance(found, Parameter))
-
-
-def depth_of(node: Node) -> int:
-    """How many nodes the longest line from here to a leaf has."""
-    deepest = 0
-    waiting = [(node, 1)]
-    while waiting:
-        node, depth = waiting.pop()
-        deepest = max(deepest, depth)
-        waiting.extend((child, depth + 1) for child in children(node))
-    return deepest
