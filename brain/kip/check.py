@@ -30,6 +30,8 @@ MODIFIERS: Mapping[str, str] = {"CONCEPT": "TYPE", "PROPOSITION": "PREDICATE"}
 DEPTH = 256
 """Deepest tree a statement may form. Brackets are bounded by the lexer; this bounds runs of == as well."""
 
+_NODES_BETWEEN_LOOKS = 1_000
+
 _start = attrgetter("span.start")
 
 Names = frozenset[str]
