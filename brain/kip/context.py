@@ -174,8 +174,13 @@ class Run:
 
     def check_deadline(self) -> None:
         """ExecutionTimeout once the operation has run too long."""
-        if self.deadline_ms is not None and monotonic() * 1000 > self.deadline_ms:
-            raise errors.ExecutionTimeout()
+        check_deadline(self.deadline_ms)
+
+
+def check_deadline(deadline_ms: float | None) -> None:
+    """ExecutionTimeout past a deadline in monotonic milliseconds; None is no deadline."""
+    if deadline_ms is not None and monotonic() * 1000 > deadline_ms:
+        raise errors.ExecutionTimeout()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,11 @@ class Operator:
     outcome_unknown      whether a write may or may not have become durable
     environment_version  the vocabulary last seen, for the response's context
     minted               parameters that name the observations minted so far
+
+    deadline_ms  monotonic milliseconds when the request's time is up, None when it has no end
     """
 
-    def __init__(self, engine: Engine, request: Request, session: Session) -> None:
+    def __init__(self, engine: Engine, request: Request, session: Session, deadline_ms: float | None) -> None:
         self.engine = engine
         self.request = request
         self.session = session
@@ -60,7 +62,7 @@ class Operator:
         self.outcome_unknown = False
         self.environment_version: int | None = None
         self.minted: dict[str, Any] = {}
-        self._deadline_ms = None if request.deadline_ms is None else monotonic() * 1000 + request.deadline_ms
+        self._deadline_ms = deadline_ms
         self._expected_seq = request.expected_seq
         self._expected_environment = request.expected_environment
         self._sequence_environment: int | None = None

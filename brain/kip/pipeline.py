@@ -11,6 +11,7 @@ import secrets
 import threading
 import traceback
 from collections.abc import Iterable, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -18,7 +19,7 @@ import structlog
 from brain import errors
 from brain.kip import ast, capabilities, govern, respond, strict_json
 from brain.kip.atomic import all_or_none
-from brain.kip.context import Answer, Limits, Outcome, Run, Session
+from brain.kip.context import Answer, Limits, Outcome, Run, Session, check_deadline
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
 from brain.kip.envelope import Request, read_request
@@ -86,6 +87,7 @@ class Engine:
 
         request  JSON text, or the object it states
         """
+        began_ms = monotonic() * 1000
         raw: Any = request
         try:
             if isinstance(request, (bytes, str)):
@@ -95,8 +97,9 @@ class Engine:
             envelope = read_request(raw, self.limits)
             govern.require_principal(session)
             self._require(envelope)
-            prepared = prepare(envelope, session)
-            return self._run(envelope, prepared, session)
+            deadline_ms = None if envelope.deadline_ms is None else began_ms + envelope.deadline_ms
+            prepared = prepare(envelope, session, lambda: check_deadline(deadline_ms))
+            return self._run(envelope, prepared, session, deadline_ms)
         except errors.KipError as error:
             return Outcome(respond.refused(error, raw), ())
         except Exception as error:  # noqa: BLE001 - a defect is answered and logged, without content
@@ -131,8 +134,8 @@ class Engine:
 
         transition(self, session, "designate_self", "manage_actor_binding", body)
 
-    def _run(self, request: Request, prepared: list[Prepared], session: Session) -> Outcome:
-        operator = Operator(self, request, session)
+    def _run(self, request: Request, prepared: list[Prepared], session: Session, deadline_ms: float | None) -> Outcome:
+        operator = Operator(self, request, session, deadline_ms)
         if request.mode == "atomic":
             done = all_or_none(operator, prepared)
         else:
@@ -169,7 +172,7 @@ class Engine:
         """What a KML text would do, tried in a transaction that the caller undoes."""
         text = Binder.of(run).text(statement.value, "PREVIEW KML")
         try:
-            inner: Any = parse(text)
+            inner: Any = parse(text, run.check_deadline)
             if language_of(inner) != "KML":
                 raise errors.LanguageMismatch(f"PREVIEW KML takes KML, and this is {language_of(inner)}.")
             ledger = ledger_of(run, tx)

@@ -10,6 +10,7 @@ from brain.kip import ast
 from brain.kip.context import Session
 from brain.kip.envelope import Operation, Request
 from brain.kip.parser import Language, parsed
+from brain.kip.tokens import Look, unhurried
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,13 @@ class Prepared:
         return self.language == "KML" and not isinstance(self.statement, ast.Define)
 
 
-def prepare(request: Request, session: Session) -> list[Prepared]:
+def prepare(request: Request, session: Session, look: Look = unhurried) -> list[Prepared]:
     """Each operation parsed and judged; a request whose ingestion context fits no write is refused as a whole.
 
+    look    an operation that comes past the deadline is refused by it, as any other
     raises  InvalidRequestEnvelope (§71.1, §75.3)
     """
-    prepared = [_prepared(operation, request, session) for operation in request.operations]
+    prepared = [_prepared(operation, request, session, look) for operation in request.operations]
     _check_ingest(request, prepared)
     if request.mode == "atomic" and len(prepared) > 1:
         for entry in prepared:
@@ -44,10 +46,11 @@ def prepare(request: Request, session: Session) -> list[Prepared]:
     return prepared
 
 
-def _prepared(operation: Operation, request: Request, session: Session) -> Prepared:
+def _prepared(operation: Operation, request: Request, session: Session, look: Look) -> Prepared:
     statement = language = None
     try:
-        found = parsed(operation.command)
+        look()
+        found = parsed(operation.command, look)
         statement, language = found.statement, found.language
         if operation.language not in (None, language):
             raise errors.LanguageMismatch(

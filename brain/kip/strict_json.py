@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from brain import errors
 from brain.ids import MAX_SAFE_INTEGER
-from brain.kip.lexer import number_value
+from brain.kip.lexer import SURROGATE, number_value
 from brain.kip.tokens import Fault
 
 _NESTING = 128
@@ -50,7 +51,7 @@ def check(value: Any, depth: int = 0) -> None:
     if value is None or isinstance(value, bool):
         return
     if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and SURROGATE.search(value):
             raise errors.InvalidRequestEnvelope(
                 "A string of the request holds half of a surrogate pair.", hint="Send whole Unicode characters."
             )
@@ -76,8 +77,7 @@ def check(value: Any, depth: int = 0) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise errors.InvalidRequestEnvelope(f"The name {twice!r} stands twice in one object.")
     return result
 

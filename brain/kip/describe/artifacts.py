@@ -178,7 +178,7 @@ def _activated(environment: Environment, package: Any) -> None:
 
 def _text_faults(run: Run, text: str, language: str, warnings: list[Document]) -> list[errors.KipError]:
     try:
-        statement = parse(text)
+        statement = parse(text, run.check_deadline)
     except errors.KipError as error:
         return [error]
     found = language_of(statement)

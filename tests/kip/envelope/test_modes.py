@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
 from typing import Any
 
@@ -202,10 +203,26 @@ def test_a_receipt_of_no_effect_has_no_sequence(space: Space) -> None:
 
 @requirement("KI-ENV-035", "KI-ERR-080")
 def test_a_passed_deadline_is_a_timeout_and_writes_nothing(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("brain.kip.operate.monotonic", iter([0.0, *(10.0 + n for n in range(20))]).__next__)
-    response = space.execute(request(CREATE, options={"deadline_ms": 5}))
+    monkeypatch.setattr("brain.kip.operate.monotonic", lambda: time.monotonic() + 60)
+    response = space.execute(request(CREATE, options={"deadline_ms": 30_000}))
     assert code(response) == "ExecutionTimeout"
     assert space.seq == 0
+
+
+@requirement("KI-ENV-035", "KI-ERR-080")
+def test_the_time_to_read_the_commands_counts_towards_the_deadline(space: Space) -> None:
+    # Each takes a good part of a second to parse; together they would take several.
+    patterns = " ".join(f"?c{number} {{}}" for number in range(20_000))
+    commands = [f"FIND(?c1) WHERE {{ {patterns} }} LIMIT {limit}" for limit in range(1, 9)]
+    began = time.thread_time()
+    response = space.execute(
+        request(*commands, execution={"mode": "independent"}, options={"deadline_ms": 50}),
+    )
+    assert time.thread_time() - began < 0.75
+    errors_ = [entry["error"] for entry in response["results"]]
+    assert [(error["code"], error["retry"]["class"]) for error in errors_] == [
+        ("ExecutionTimeout", "safe_same_request")
+    ] * len(commands)
 
 
 def breaking_after_commit(space: Space, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
