@@ -14,7 +14,7 @@ from brain.settings import Settings, SettingsError, load_settings
 if TYPE_CHECKING:
     from brain.kip.pipeline import Engine
 
-_SHORT_FLAGS = {"listen_addr": "--addr", "local_db_path": "--db"}
+_SHORT_FLAGS = {"listen_addr": "--addr", "local_db_path": "--db", "worker_concurrency": "--concurrency"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,6 +41,14 @@ def _parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="start the service")
     serve.set_defaults(run=_serve)
 
+    worker = commands.add_parser("worker", help="do the background work of a deployment with WORK_QUEUE=celery")
+    worker.add_argument("--queues", help="kinds of work to take, comma-separated; all unless given")
+    worker.add_argument("--beat", action="store_true", help="keep time as well, as `brain beat` does")
+    worker.set_defaults(run=_worker)
+
+    beat = commands.add_parser("beat", help="keep time for the workers of a deployment with WORK_QUEUE=celery")
+    beat.set_defaults(run=_beat)
+
     demo = commands.add_parser("demo", help="start the service, play a tour through its HTTP API, keep serving")
     demo.add_argument("--once", action="store_true", help="stop after the tour; exit code 0 when every step was right")
     demo.set_defaults(run=_demo)
@@ -52,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     kip.add_argument("--plan", action="store_true", help="print how a FIND would be run instead of running it")
     kip.set_defaults(run=_kip)
 
-    for command in (serve, demo, kip):
+    for command in (serve, worker, beat, demo, kip):
         settings = command.add_argument_group("settings", "Each stands for the environment variable of its name.")
         for name, field in Settings.model_fields.items():
             flags = [f"--{name.replace('_', '-')}", *([_SHORT_FLAGS[name]] if name in _SHORT_FLAGS else [])]
@@ -64,6 +72,20 @@ def _serve(_: argparse.Namespace, settings: Settings) -> int:
     from brain.serve import serve
 
     return serve(settings)
+
+
+def _worker(asked: argparse.Namespace, settings: Settings) -> int:
+    from workers.kinds import QUEUES
+    from workers.worker import work
+
+    queues = QUEUES if asked.queues is None else [name.strip() for name in asked.queues.split(",")]
+    return work(settings, queues=queues, with_beat=asked.beat)
+
+
+def _beat(_: argparse.Namespace, settings: Settings) -> int:
+    from workers.beat import beat
+
+    return beat(settings)
 
 
 def _demo(asked: argparse.Namespace, settings: Settings) -> int:

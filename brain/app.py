@@ -32,6 +32,7 @@ from brain.store.base import Document, Lease, Store
 from brain.store.sqlite import SqliteStore
 from brain.times import Clock, SystemClock
 from workers.embedded import EmbeddedRunner
+from workers.wakeups import RemoteRunner, WakeUps
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Application:
     spaces: Spaces
     queue: Queue
     passes: Passes
-    runner: EmbeddedRunner
+    runner: EmbeddedRunner | RemoteRunner
     brain: Brain
     http: Starlette
     model: Model
@@ -56,6 +57,8 @@ class Application:
         from brain.store.search import query_terms
 
         query_terms("warm")
+        if isinstance(self.runner, RemoteRunner):
+            self.runner.warm()
         if isinstance(self.model, LateModel):
             self.model.load()
 
@@ -120,7 +123,11 @@ def build(
         maintain=_maintain,
         settle=_settle,
     )
-    runner = EmbeddedRunner(spaces, queue, passes, settings)
+    runner: EmbeddedRunner | RemoteRunner = (
+        RemoteRunner(spaces, settings, WakeUps(settings))
+        if settings.work_queue == "celery"
+        else EmbeddedRunner(spaces, queue, passes, settings)
+    )
     brain = Brain(
         settings=settings,
         spaces=spaces,

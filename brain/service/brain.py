@@ -72,7 +72,7 @@ class Brain:
         model: Model,
         recall: Recall,
         clock: Clock,
-        wake: Callable[[str], None],
+        wake: Callable[[str, conversations.Collection], None],
     ) -> None:
         self._settings = settings
         self._spaces = spaces
@@ -143,7 +143,7 @@ class Brain:
         raises  InvalidInput, SpaceNotFound, OverTier
         """
         number = await self._in_space(space_id, lambda space: self._accept_formation(space, asked, caller))
-        self._wake(space_id)
+        self._wake(space_id, "formation")
         return self._accepted(number)
 
     def _accept_formation(self, space: OpenSpace, asked: FormationInput, caller: Caller) -> int:
@@ -180,7 +180,7 @@ class Brain:
             return self._queue.accept_cycle(space, stored, user=caller.principal, request_id=caller.request_id)
 
         number = await self._in_space(space_id, accept)
-        self._wake(space_id)
+        self._wake(space_id, "maintenance")
         return self._accepted(number)
 
     def _accepted(self, number: int) -> dict[str, Any]:
