@@ -19,14 +19,13 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from brain import logs
-from brain.errors import SerializationConflict
 from brain.service.failures import SpaceNotFound
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace, Spaces
 from brain.settings import Settings
 from brain.store.base import SpaceStore
-from brain.store.embedding import EmbeddingFailure, has_pending, index_pending
+from workers.indexing import Indexing
 
 log = structlog.get_logger(__name__)
 
@@ -43,11 +42,10 @@ class EmbeddedRunner:
 
     def __init__(self, spaces: Spaces, queue: Queue, passes: Passes, settings: Settings) -> None:
         self._spaces = spaces
-        self._embedder = spaces.embedder
-        self._embed_after = -math.inf
         self._queue = queue
         self._passes = passes
         self._sweep_s = settings.sweep_interval_ms / 1000
+        self._indexing = Indexing(spaces.embedder, pause_s=self._sweep_s)
         self._idle_ms = settings.space_idle_ms
         self._grace_s = settings.shutdown_grace_ms / 1000
         self._calls: dict[str, asyncio.Event] = {}
@@ -57,8 +55,8 @@ class EmbeddedRunner:
         self._sweeping: anyio.CancelScope | None = None
         self._stopped_at: float | None = None
 
-    def wake(self, space_id: str) -> None:
-        """Look at a Space soon; from the event loop only. Nothing happens while the runner does not run."""
+    def wake(self, space_id: str, _: str | None = None) -> None:
+        """Look at a Space soon, at every kind of work; from the event loop only, and in vain before it runs."""
         if self._group is None or self._stopped_at is not None:
             return
         call = self._calls.get(space_id)
@@ -120,26 +118,13 @@ class EmbeddedRunner:
     async def _work_through(self, space: OpenSpace, call: asyncio.Event) -> None:
         while self._stopped_at is None:
             call.clear()
-            if await self._passes.step(space) or await self._index(space):
+            if await self._passes.step(space) or await run_sync(self._indexing.step, space):
                 continue
             wait_ms = await run_sync(self._queue.wait_ms, space.store)
             if wait_ms is None:
                 return
             # Something waits for its round or for another holder's lease; a call ends the waiting at once.
             await self._pause(call, min(wait_ms / 1000, self._sweep_s) + _PAUSE_S)
-
-    async def _index(self, space: OpenSpace) -> bool:
-        """Whether some texts of the Space got their vectors; a provider that fails is left alone for a sweep."""
-        if self._embedder is None or anyio.current_time() < self._embed_after:
-            return False
-        try:
-            return bool((await run_sync(index_pending, space.store, self._embedder)).done)
-        except SerializationConflict:  # others write without a pause; the sweep finds what still waits
-            return False
-        except EmbeddingFailure as failure:
-            self._embed_after = anyio.current_time() + self._sweep_s
-            log.warning("embedding_failed", space=space.id, embedder=self._embedder.name, reason=failure.reason)
-            return False
 
     async def _pause(self, call: asyncio.Event, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -164,9 +149,9 @@ class EmbeddedRunner:
                 await anyio.sleep(self._sweep_s)
 
     def _needs_work(self, space: SpaceStore) -> bool:
-        if self._queue.accept_cycle_by_clock(space) or self._queue.has_work(space):
-            return True
-        return self._embedder is not None and has_pending(space, self._embedder)
+        return (
+            self._queue.accept_cycle_by_clock(space) or self._queue.has_work(space) or self._indexing.is_needed(space)
+        )
 
     async def _asked(self, question: Callable[[], T], space_id: str | None = None) -> T | None:
         """The answer, or None when there is none: a broken Space must not hide the others."""
