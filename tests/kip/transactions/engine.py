@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
+from brain import logs
 from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
 from brain.store.sqlite import SqliteStore
@@ -17,6 +18,7 @@ from tests.kip.conftest import OWNER
 
 
 def main() -> None:
+    logs.configure("error", stream=sys.stderr)
     library = PackageLibrary.bundled()
     opened: dict[str, Engine] = {}
     for line in sys.stdin:

@@ -1,8 +1,9 @@
 """Transactions serialise: writers in processes of their own on one file, and a reader beside them (§32, §34).
 
-The machine sends bursts of writes to several processes at once. Whatever order they come in, the outcome is that of one
-after the other: each committed write is there once, sequences have no gaps, a key names one commit, and whoever reads
-meanwhile reads one state.
+The machine sends bursts of writes to several processes at once, and kills some of them at any moment. Whatever order
+the writes come in, the outcome is that of one after the other: each committed write is there once, sequences have no
+gaps, a key names one commit, and whoever reads meanwhile reads one state. Of what a killed process had begun all is
+there or nothing, and the others go on.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import event
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -27,6 +31,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from brain.store.base import Kind
 from brain.times import SystemClock
 from tests.kip.conftest import Space, fresh
 from tests.laws import law
@@ -73,9 +78,18 @@ class Process:
         found: dict[str, Any] = json.loads(self.running.stdout.readline())
         return found
 
-    def end(self) -> None:
+    def end(self) -> list[dict[str, Any]]:
+        """Kill it, and read the answers that it had given by then."""
+        assert self.running.stdout is not None
+        assert self.running.stdin is not None
         self.running.kill()
-        self.running.communicate()
+        # Not `communicate`, which does not see what was read ahead of the last answer taken.
+        lines = self.running.stdout.read().splitlines(keepends=True)
+        self.running.wait()
+        self.running.stdout.close()
+        with suppress(BrokenPipeError):
+            self.running.stdin.close()
+        return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +121,34 @@ class Serial(RuleBasedStateMachine):
             'CREATE CONCEPT ?c {TYPE "Topic" NAME "Counter" SET FIELDS {key: "counter"} SET ATTRIBUTES {n: 0}}'
         )
         self.first = self.space.seq
+
+    @rule(
+        victim=st.integers(0, PROCESSES - 1),
+        bursts=st.lists(st.lists(kinds, min_size=1, max_size=4), min_size=PROCESSES, max_size=PROCESSES),
+        heard=st.integers(0, 3),
+        wait_us=st.integers(0, 4_000),
+    )
+    def kill_a_writer(self, victim: int, bursts: list[list[str]], heard: int, wait_us: int) -> None:
+        """One of the processes is killed with SIGKILL, so long after one of its answers, while all of them write.
+
+        It had begun at most one write that it did not answer. That one is in the Space as a whole or not at all, what
+        it was sent after that is not, and what the others were sent is as if nothing had happened.
+        """
+        asked = [[self._request(kind) for kind in burst] for burst in bursts]
+        for process, requests in zip(self.processes, asked, strict=True):
+            for request in requests:
+                process.send(self._folder.name, request)
+        dying = self.processes[victim]
+        answers = [dying.answer() for _ in asked[victim][:heard]]
+        time.sleep(wait_us / 1_000_000)
+        answers += dying.end()
+        self.processes[victim] = Process()
+        for request, answer in zip(asked[victim], answers, strict=False):
+            self._note(request, answer)
+        for place, requests in enumerate(asked):
+            for request in requests if place != victim else ():
+                self._note(request, self.processes[place].answer())
+        self._settle(asked[victim][len(answers) :])
 
     def teardown(self) -> None:
         for process in self.processes:
@@ -203,6 +245,29 @@ class Serial(RuleBasedStateMachine):
         self.receipts.append(result["receipt"])
         if "execution" in request:
             self.keyed.append((request, answer))
+
+    def _settle(self, unanswered: list[dict[str, Any]]) -> None:
+        """Note what a killed process committed without saying so; a key of it is then asked for again, elsewhere."""
+        told = {receipt["tx_id"] for receipt in self.receipts}
+        with self.space.store.snapshot() as snapshot:
+            untold = [commit for commit in snapshot.commits(after=self.first) if commit.tx_id not in told]
+            keys = [request["operations"][0]["parameters"]["key"] for request in unanswered]
+            found = [snapshot.by_client_key(Kind.EVIDENCE, key) for key in keys]
+        assert len(untold) == sum(element is not None for element in found) <= 1
+        assert not any(found[1:])
+        event(f"killed with {'one' if untold else 'no'} commit that was not answered")
+        for commit in untold:
+            assert found[0] is not None
+            assert found[0].id in {change["id"] for change in commit.envelope["changes"]}
+            self.receipts.append(dict(commit.record))
+        if unanswered and "execution" in unanswered[0]:
+            [again, *others] = self._all(unanswered[0])
+            assert all(other["results"][0]["receipt"] == again["results"][0]["receipt"] for other in others)
+            if untold:
+                assert again["results"][0]["receipt"]["tx_id"] == untold[0].tx_id
+                self.keyed.append((unanswered[0], again))
+            else:
+                self._note(unanswered[0], again)
 
     def _reads_one_state(self) -> None:
         """What a reader sees of a state in the making: all of a commit or nothing, and the same again."""
