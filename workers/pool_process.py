@@ -196,8 +196,8 @@ class PoolProcess:
             has_worked = True
         if has_worked or stop.asked.is_set():
             return True
-        # Nothing to take. Another holder that is at work tells on what it leaves, and if it dies the sweep finds it; but
-        # of work of the other kind, which goes first, perhaps nobody was told.
+        # Nothing to take. Another holder that is at work tells on what it leaves, and if it dies the sweep finds it;
+        # but of work of the other kind, which goes first, perhaps nobody was told.
         outlook = await run_sync(application.queue.outlook, space.store)
         return outlook is not None and outlook[0] != only and outlook[1] == 0
 

@@ -138,20 +138,22 @@ class Queue:
 
     def wait_ms(self, space: SpaceStore) -> int | None:
         """How long nothing can be taken (a waiting round, another holder's lease); None without any entry."""
-        with space.snapshot() as now:
-            entries = [*now.work(MAINTENANCE), *now.work(FORMATION)]
-            lease = now.lease(PASS_LEASE)
-        if not entries:
-            return None
-        at = self._clock.now_ms()
-        due = min(0 if work.status is WorkStatus.RUNNING else work.not_before for work in entries)
-        return max(due, lease.expires_ms if lease else 0, at) - at
+        outlook = self.outlook(space)
+        return None if outlook is None else outlook[1]
 
-    def next_collection(self, space: SpaceStore) -> Collection | None:
-        """Which queue the entry to take now stands in; None while a holder is at work, or there is none."""
+    def outlook(self, space: SpaceStore) -> tuple[Collection, int] | None:
+        """Which queue the next entry to take stands in, and in how many ms it can be taken; None without any entry."""
+        at = self._clock.now_ms()
         with space.snapshot() as now:
-            due = None if self._is_held(now) else self._next_due(now)
-        return None if due is None else _collection_of(due)
+            lease = now.lease(PASS_LEASE)
+            following = self._next_due(now)
+            if following is None:
+                waiting = [*now.work(MAINTENANCE), *now.work(FORMATION)]
+                following = min(waiting, key=lambda work: work.not_before, default=None)
+        if following is None:
+            return None
+        due = 0 if following.status is WorkStatus.RUNNING else following.not_before
+        return _collection_of(following), max(due, lease.expires_ms if lease else 0, at) - at
 
     def _next_due(self, reader: Reader) -> Work | None:
         """The entry to take now: maintenance comes first, each queue is in order of acceptance."""

@@ -255,17 +255,19 @@ async def test_a_pass_that_overran_counts_as_cut_and_one_that_was_asked_to_stop_
 async def test_a_worker_of_one_queue_leaves_the_other_alone_and_never_goes_before_maintenance(home: World) -> None:
     await home.submit("one")
     space, queue = home.application.spaces.get("home"), home.application.queue
-    assert queue.next_collection(space.store) == "formation"
+    assert queue.outlook(space.store) == ("formation", 0)
     assert queue.take(space, "maintenance") is None
     queue.accept_cycle(space, cycle_input("quick", "manual", 0), user="tester", request_id=None)
-    assert queue.next_collection(space.store) == "maintenance"
+    assert queue.outlook(space.store) == ("maintenance", 0)
     assert queue.take(space, "formation") is None
     cycle = queue.take(space, "maintenance")
     assert cycle is not None
     assert cycle.collection == "maintenance"
-    assert queue.next_collection(space.store) is None  # somebody is at work
+    assert queue.outlook(space.store) == ("maintenance", home.application.settings.lease_ttl_ms)
     assert queue.take(space, "formation") is None
     queue.hand_back(space, cycle)
+    assert await home.work() == 2
+    assert queue.outlook(space.store) is None
 
 
 @pytest.mark.requirement("BR-FORM-032", "BR-FORM-034")
