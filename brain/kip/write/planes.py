@@ -22,6 +22,8 @@ _STANDING = frozenset({"lifecycle", "merged_into", "status"})
 _TUPLE = frozenset({"object", "predicate_ref", "subject"})
 _REFERENCES = frozenset({"associated_actors", "evidence", "generated_by", "inputs", "outputs", "source"})
 _OTHER_PLANES = frozenset({"facets", "retention", "structural"})
+_OUTSIDE = _ENVELOPE | _STANDING | _REFERENCES | _OTHER_PLANES | {"schema_ref"}
+_OUTSIDE_OF_TUPLES = _OUTSIDE | _TUPLE
 
 LocalName = Callable[[str], str]
 """How a person writes an exact symbol reference."""
@@ -180,6 +182,8 @@ def _plane_versions(
         "retention": advanced("retention", old.get("retention", {}), new.get("retention", {})),
         "structural": advanced("structural", _structural_plane(old), _structural_plane(new)),
     }
+    if "facets" not in old and "facets" not in new and "facets" not in counters:
+        return planes
     facets = dict(counters.get("facets", {}))
     before, after = _by_lineage(old.get("facets", {})), _by_lineage(new.get("facets", {}))
     for lineage in _differing(before, after):
@@ -192,9 +196,7 @@ def _plane_versions(
 
 def _attributes_plane(body: Mapping[str, Any]) -> dict[str, Any]:
     """Fields and attributes; a Proposition's tuple is its identity and not a plane."""
-    outside = _ENVELOPE | _STANDING | _REFERENCES | _OTHER_PLANES | {"schema_ref"}
-    if body.get("kind") == Kind.PROPOSITION.value:
-        outside |= _TUPLE
+    outside = _OUTSIDE_OF_TUPLES if body.get("kind") == Kind.PROPOSITION else _OUTSIDE
     return {name: value for name, value in body.items() if name not in outside}
 
 

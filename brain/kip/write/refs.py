@@ -34,7 +34,7 @@ def reference(
     body = work.body(resolved)
     if body is None or body["_system"]["state"] == "purged":
         raise missing(work, f"{path} names {supplied}, and no such element is here.")
-    if kinds is not None and Kind(body["kind"]) not in kinds:
+    if kinds is not None and body["kind"] not in kinds:
         wanted = " or ".join(sorted(kind.value.capitalize() for kind in kinds))
         raise errors.StructuralReferenceInvalid(
             f"{path} names {resolved}, which is {_an(body['kind'])}; {_an(wanted)} is needed.",

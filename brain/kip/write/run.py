@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from brain import errors
+from brain.ids import is_element_id
 from brain.kip import ast
 from brain.kip.context import Answer, Changed, Run, WriteSet
 from brain.kip.governance import inheritance
@@ -77,6 +78,7 @@ def run_kml(
         work.run = replace(run, parameters={**run.parameters, **bound})
         if bind is not None:
             bind.update(bound)
+    work.find(_named(run.parameters))
     clauses = statement.clauses if isinstance(statement, ast.Mutate) else (statement,)
     if len(clauses) > run.limits.plan_elements:
         raise errors.TransactionTooLarge(f"A block takes at most {run.limits.plan_elements} clauses.")
@@ -84,6 +86,16 @@ def run_kml(
     _run_phases(work, steps)
     write_set = seal(work, frozenset(minted.values()))
     return _answer(work, steps, write_set), write_set
+
+
+def _named(parameters: Mapping[str, Any]) -> list[ElementId]:
+    """What parameters name by id: it is read at once, before clause by clause asks for it."""
+    ids = []
+    for value in parameters.values():
+        named = value.get("id") if isinstance(value, dict) and len(value) == 1 else value
+        if isinstance(named, str) and is_element_id(named):
+            ids.append(named)
+    return ids
 
 
 def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:

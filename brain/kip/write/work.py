@@ -309,7 +309,7 @@ class Workspace:
         """
         ends = object_key(subject), object_key(value)
         own = self._tuples.get((ends[0], min(lineages), ends[1]))
-        if own is not None:
+        if own is not None or any(map(self._is_new, ends)):
             return own
         found = self.tx.tuples(
             TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
@@ -319,6 +319,11 @@ class Workspace:
                 raise errors.NotAuthorized("This tuple is not yours to state.", details={"permission": "create"})
             self._found.setdefault(element.id, element)
         return found[0].id if found else None
+
+    def _is_new(self, end: str) -> bool:
+        """Whether this statement makes the element, so that nothing stored can refer to it."""
+        draft = self.drafts.get(end)
+        return draft is not None and draft.before is None
 
     def hold_tuple(self, subject: Any, lineages: frozenset[str], value: Any, element_id: ElementId) -> None:
         """Let later clauses of this statement find a Proposition it creates."""
