@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from brain import __version__
+from brain.auth import command as cwt
 from brain.settings import Settings, SettingsError, load_settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.command is None:
         parser.print_help()
         return 2
+    if asked.command == "cwt":
+        return cwt.run(asked)
     try:
         given = {name: value for name in Settings.model_fields if (value := getattr(asked, name)) is not None}
         code: int = asked.run(asked, load_settings(**given))
@@ -59,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     kip.add_argument("--parameters", default="{}", help="JSON object bound to the command's :parameters")
     kip.add_argument("--plan", action="store_true", help="print how a FIND would be run instead of running it")
     kip.set_defaults(run=_kip)
+
+    cwt.add_parser(commands)
 
     for command in (serve, worker, beat, demo, kip):
         settings = command.add_argument_group("settings", "Each stands for the environment variable of its name.")

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 
@@ -23,9 +23,12 @@ from brain.agents.models import LateModel, embedder_for, model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
+from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
+from brain.service.management import Management
 from brain.service.passes import Passes
 from brain.service.queue import Queue
+from brain.service.space_tokens import SpaceTokens
 from brain.service.spaces import OpenSpace, Spaces
 from brain.settings import Settings, SettingsError
 from brain.store.base import Document, Lease, Store
@@ -33,6 +36,9 @@ from brain.store.sqlite import SqliteStore
 from brain.times import Clock, SystemClock
 from workers.embedded import EmbeddedRunner
 from workers.wakeups import RemoteRunner, WakeUps
+
+if TYPE_CHECKING:
+    from brain.auth.cwt import CwtVerifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +143,21 @@ def build(
         clock=clock,
         wake=runner.wake,
     )
-    http = http_app(brain, settings, background=runner.running)
+    tokens = SpaceTokens(clock)
+    doorkeeper = Doorkeeper(_verifier(settings, clock), settings.managers, tokens, spaces)
+    http = http_app(
+        brain, settings, doorkeeper=doorkeeper, management=Management(spaces, tokens, clock), background=runner.running
+    )
     return Application(settings, spaces, queue, passes, runner, brain, http, model)
+
+
+def _verifier(settings: Settings, clock: Clock) -> CwtVerifier | None:
+    """Of callers' tokens; None where authentication is off, which then costs no import of the cryptography."""
+    if not settings.ed25519_pubkeys:
+        return None
+    from brain.auth.cwt import CwtVerifier, read_public_keys
+
+    return CwtVerifier(read_public_keys(settings.ed25519_pubkeys), clock)
 
 
 async def _form(place: Place, job: FormationJob) -> RunResult:

@@ -17,14 +17,13 @@ import uvicorn
 
 from brain import __version__, logs
 from brain.http.connections import bounded, cut_overdue, raise_file_limit
-from brain.settings import OFFLINE_MODEL, Settings
+from brain.settings import OFFLINE_MODEL, Settings, SettingsError
 
 if TYPE_CHECKING:
     from brain.app import Application
 
 log = structlog.get_logger(__name__)
 
-_LOOPBACK = ("127.", "localhost", "::1")
 _WARM_AFTER_S = 0.3
 _SWITCH_S = 0.001
 """How long a busy thread may keep Python to itself: a slow query must not hold up every step of everybody's answer."""
@@ -124,8 +123,13 @@ def address_of(listener: socket.socket) -> str:
 
 
 def serve(settings: Settings) -> int:
-    """Serve until SIGTERM or SIGINT, then finish what was begun; 0, or 1 when it cannot start."""
+    """Serve until SIGTERM or SIGINT, then finish what was begun; 0, or 1 when it cannot start; SettingsError."""
     logs.configure(settings.log_level)
+    if not (settings.ed25519_pubkeys or settings.is_on_loopback or settings.allow_open_access):
+        raise SettingsError(
+            "cannot start: LISTEN_ADDR can be reached by others and ED25519_PUBKEYS is empty, so everybody could read "
+            "and write every Space; set ED25519_PUBKEYS (`brain cwt keys` makes one), or ALLOW_OPEN_ACCESS=true"
+        )
     sys.setswitchinterval(_SWITCH_S)
     raise_file_limit()
     try:
@@ -136,8 +140,9 @@ def serve(settings: Settings) -> int:
     with listener:
         server = Server(settings)
         address = address_of(listener)
-        if not settings.host.startswith(_LOOPBACK):
-            log.warning("no_authentication", address=address, meaning="everybody who reaches it may use it")
+        if not settings.ed25519_pubkeys:
+            who = "everybody on this machine" if settings.is_on_loopback else "EVERYBODY WHO REACHES THIS ADDRESS"
+            log.warning("no_authentication", address=address, meaning=f"{who} may read and write every Space")
         if settings.storage == "memory":
             log.warning("memory_storage", meaning="every Space is lost when this process ends")
         model = f"{settings.model_family}/{settings.model_name}" if settings.has_provider else OFFLINE_MODEL

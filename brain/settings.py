@@ -19,6 +19,7 @@ from pydantic_settings import SettingsError as UnreadableSettings
 DEFAULT_PORT = 8042
 OFFLINE_MODEL = "builtin/offline"
 BUILTIN_EMBEDDINGS = "builtin"
+_LOOPBACK = ("127.", "localhost", "::1")
 
 
 class SettingsError(Exception):
@@ -67,6 +68,22 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(0, ge=0, le=8192, description="Size asked of a vector; 0 for the model's own.")
     embedding_batch: int = Field(32, ge=1, le=2048, description="Texts embedded in one call, at most.")
     embedding_timeout_ms: int = Field(30_000, ge=100, description="Milliseconds one call for embeddings may take.")
+
+    # --- who may call ---
+    ed25519_pubkeys: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Public keys whose tokens (CWT) are good, each as base64; comma-separated. Empty turns "
+        "authentication off.",
+    )
+    managers: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Subjects of tokens that may create Spaces and set their tiers; comma-separated."
+    )
+    allow_open_access: bool = Field(
+        False, description="Whether to serve without authentication on an address others can reach."
+    )
+    auth_failures_per_minute: int = Field(
+        600, ge=1, description="Failed credentials of one address in a minute after which it is told 429."
+    )
 
     # --- how Spaces behave ---
     space_packages: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -117,7 +134,9 @@ class Settings(BaseSettings):
     space_idle_ms: int = Field(540_000, ge=1_000, description="After how long without use a Space is closed.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
 
-    @field_validator("space_packages", "cors_origins", "http_allowed_hosts", mode="before")
+    @field_validator(
+        "space_packages", "cors_origins", "http_allowed_hosts", "ed25519_pubkeys", "managers", mode="before"
+    )
     @classmethod
     def _listed(cls, value: object) -> object:
         if isinstance(value, str):
@@ -130,6 +149,15 @@ class Settings(BaseSettings):
         host, colon, port = value.rpartition(":")
         if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
             raise ValueError("must be HOST:PORT")
+        return value
+
+    @field_validator("ed25519_pubkeys")
+    @classmethod
+    def _keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if value:
+            from brain.auth.cwt import read_public_keys  # the cryptography, for who asks for it
+
+            read_public_keys(value)
         return value
 
     @field_validator("redis_url")
@@ -151,12 +179,19 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDING_FAMILY names a provider, so EMBEDDING_NAME must be set too")
         if self.embedding_family == BUILTIN_EMBEDDINGS and self.embedding_dimensions:
             raise ValueError("EMBEDDING_DIMENSIONS is for providers; EMBEDDING_FAMILY is builtin")
+        if self.managers and not self.ed25519_pubkeys:
+            raise ValueError("MANAGERS is set, so ED25519_PUBKEYS must be too: without keys everybody manages")
         return self
 
     @property
     def host(self) -> str:
         """The address to bind, without brackets."""
         return self.listen_addr.rpartition(":")[0].strip("[]")
+
+    @property
+    def is_on_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        return self.host.startswith(_LOOPBACK)
 
     @property
     def port(self) -> int:

@@ -12,15 +12,18 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
+from brain.http import management as managing
 from brain.http import spaces
 from brain.http.admission import Admission
+from brain.http.auth import Failures, route
 from brain.http.budgets import Arrivals, Budget
 from brain.http.failures import HANDLERS, CatchAll
 from brain.http.origins import OriginCheck
 from brain.http.payload import json_response
+from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
+from brain.service.management import Management
 from brain.settings import Settings
 
 
@@ -51,11 +54,14 @@ def _static(name: str) -> bytes:
 
 
 PUBLIC_ROUTES = [
-    Route("/info", get_info, methods=["GET"]),
-    Route("/SKILL.md", get_skill, methods=["GET"]),
-    Route("/favicon.ico", get_favicon, methods=["GET"]),
-    Route("/apple-touch-icon.webp", get_touch_icon, methods=["GET"]),
+    route("/info", get_info, "GET", Access.OPEN),
+    route("/SKILL.md", get_skill, "GET", Access.OPEN),
+    route("/favicon.ico", get_favicon, "GET", Access.OPEN),
+    route("/apple-touch-icon.webp", get_touch_icon, "GET", Access.OPEN),
 ]
+
+
+ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *managing.ROUTES]
 
 
 def _own_hosts(settings: Settings) -> tuple[str, ...]:
@@ -64,10 +70,16 @@ def _own_hosts(settings: Settings) -> tuple[str, ...]:
 
 
 def http_app(
-    brain: Brain, settings: Settings, *, background: Callable[[], AbstractAsyncContextManager[None]]
+    brain: Brain,
+    settings: Settings,
+    *,
+    doorkeeper: Doorkeeper,
+    management: Management,
+    background: Callable[[], AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """The ASGI application.
 
+    doorkeeper  admits callers
     background  entered when the server starts and left when it stops: the runner that does queued work
     """
 
@@ -95,7 +107,7 @@ def http_app(
             ),
         )
     app = Starlette(
-        routes=[*PUBLIC_ROUTES, *spaces.ROUTES],
+        routes=ROUTES,
         middleware=middleware,
         exception_handlers=HANDLERS,
         lifespan=lifespan,
@@ -103,6 +115,9 @@ def http_app(
     app.router.redirect_slashes = False
     app.state.brain = brain
     app.state.settings = settings
+    app.state.doorkeeper = doorkeeper
+    app.state.management = management
+    app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests
     app.state.model_budget = Budget(settings.llm_max_concurrency, 429)
     app.state.arrivals = Arrivals(settings.http_max_concurrency)

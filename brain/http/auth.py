@@ -1,18 +1,105 @@
-"""Who calls. Authentication is not part of this release: everybody is the same anonymous caller, and the service
-therefore listens on loopback only unless told otherwise.
+"""Who calls: the credential of a request becomes a `Caller` here, before a handler runs.
 
-This is the one place a credential will become a `Caller`: routes ask `caller_of` and never look at headers themselves.
+Routes are made by `route`, which states what each asks of its caller; a handler asks `caller_of` and never looks at
+headers itself. Whether a credential is good is not decided here but in `brain/service/access.py`, for every door.
 """
 
 from __future__ import annotations
 
+import functools
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+
+from anyio.to_thread import run_sync
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from brain.service.brain import Caller
+from brain.auth.credentials import AuthenticationFailed
+from brain.service.access import Access, Doorkeeper
+from brain.service.callers import Caller
 
-ANONYMOUS = "anonymous"
+Handler = Callable[[Request], Awaitable[Response]]
+
+CHANNEL = "http"
+_BEARER = "bearer "
+_MOST_ADDRESSES = 4_096
+_WINDOW_S = 60.0
+
+
+class TooManyFailures(Exception):
+    """An address has failed to authenticate too often; it may try again after `after_s` seconds."""
+
+    def __init__(self, after_s: int) -> None:
+        super().__init__(after_s)
+        self.after_s = after_s
+
+
+class Failures:
+    """Failed credentials by address, within a minute. Good credentials are never counted, and never refused."""
+
+    def __init__(self, most: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._now = now
+        self._failed: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    def note(self, address: str) -> None:
+        """One more; TooManyFailures from the first past the limit on."""
+        now = self._now()
+        since, count = self._failed.pop(address, (now, 0))
+        if now - since >= _WINDOW_S:
+            since, count = now, 0
+        self._failed[address] = (since, count + 1)
+        if len(self._failed) > _MOST_ADDRESSES:
+            self._failed.popitem(last=False)
+        if count >= self._most:
+            raise TooManyFailures(max(1, round(_WINDOW_S - (now - since))))
+
+
+def route(path: str, handler: Handler, method: str, access: Access) -> Route:
+    """A route that admits its caller before its handler runs."""
+
+    @functools.wraps(handler)
+    async def guarded(request: Request) -> Response:
+        request.state.caller = await _admitted(request, access)
+        return await handler(request)
+
+    guarded.access = access  # type: ignore[attr-defined]
+    return Route(path, guarded, methods=[method])
+
+
+def access_of(served: Route) -> Access | None:
+    """What a route asks of its caller; None for a route that was not made by `route`."""
+    found: Access | None = getattr(served.endpoint, "access", None)
+    return found
 
 
 def caller_of(request: Request) -> Caller:
     """The caller of a request."""
-    return Caller(principal=ANONYMOUS, channel="http", request_id=request.scope.get("state", {}).get("request_id"))
+    caller: Caller = request.state.caller
+    return caller
+
+
+def credential_of(request: Request) -> str | None:
+    """The text after `Bearer`, or None."""
+    header = request.headers.get("authorization", "")
+    return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None
+
+
+async def _admitted(request: Request, access: Access) -> Caller:
+    doorkeeper: Doorkeeper = request.app.state.doorkeeper
+    request_id = request.scope.get("state", {}).get("request_id")
+    space_id, credential = request.path_params.get("space_id"), credential_of(request)
+
+    def admit() -> Caller:
+        return doorkeeper.admit(access, space_id, credential, channel=CHANNEL, request_id=request_id)
+
+    if not doorkeeper.is_on or access is Access.OPEN:
+        return admit()
+    try:
+        return await run_sync(admit)
+    except AuthenticationFailed:
+        failures: Failures = request.app.state.auth_failures
+        failures.note(request.client.host if request.client else "")
+        raise

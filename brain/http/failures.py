@@ -11,7 +11,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain import logs
+from brain.auth.credentials import AccessClosed, AuthenticationFailed
 from brain.errors import KipError, Retry
+from brain.http.auth import TooManyFailures
 from brain.http.budgets import Full
 from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, json_response
 from brain.service.failures import (
@@ -126,7 +128,29 @@ async def unmatched(_: Request, failure: Exception) -> Response:
     return Response(status_code=getattr(failure, "status_code", 404), headers=headers)
 
 
+async def authentication_failed(_: Request, __: Exception) -> Response:
+    """No credential that is good here; what was wrong with it is not told."""
+    return error_response(401, "authentication failed")
+
+
+async def access_closed(_: Request, closed: Exception) -> Response:
+    """A good credential where its kind has no business."""
+    assert isinstance(closed, AccessClosed)  # noqa: S101 - registered for this class only
+    return error_response(403, closed.reason)
+
+
+async def too_many_failures(_: Request, failed: Exception) -> Response:
+    """An address that keeps guessing."""
+    assert isinstance(failed, TooManyFailures)  # noqa: S101 - registered for this class only
+    answer = error_response(429, "authentication failed too often from this address; try again later")
+    answer.headers["retry-after"] = str(failed.after_s)
+    return answer
+
+
 HANDLERS: dict[Any, Any] = {
+    AuthenticationFailed: authentication_failed,
+    AccessClosed: access_closed,
+    TooManyFailures: too_many_failures,
     ServiceFailure: service_failure,
     KipError: kip_error,
     BodyTooLarge: body_too_large,

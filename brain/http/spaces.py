@@ -1,4 +1,4 @@
-"""Routes of a Space: formation, recall, maintenance, probe, read-only KIP, status, conversations; and its creation.
+"""Routes of a Space: formation, recall, maintenance, probe, read-only KIP, status, conversations.
 
 A handler decodes, asks the service, encodes. Refusals travel as exceptions to `http/failures.py`.
 """
@@ -13,15 +13,15 @@ import anyio
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-from brain.http.auth import caller_of
+from brain.auth.credentials import AccessClosed
+from brain.http.auth import caller_of, route
 from brain.http.budgets import Budget
-from brain.http.payload import Input, accepted_type, format_of, read_input, write_result, write_value
-from brain.http.principals import parse_principal
+from brain.http.payload import Input, accepted_type, read_input, write_result, write_value
+from brain.service.access import Access
 from brain.service.brain import Brain
 from brain.service.failures import InvalidInput
-from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
+from brain.service.inputs import FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
 
 T = TypeVar("T")
 OfText = Callable[[str], Any]
@@ -77,12 +77,6 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
             for task in watching:
                 task.cancel()
     return None
-
-
-async def post_create_space(request: Request) -> Response:
-    asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
-    owner = parse_principal(asked.user, format_of(request))
-    return write_result(request, await _brain(request).create_space(asked, owner))
 
 
 async def post_formation(request: Request) -> Response:
@@ -194,7 +188,11 @@ async def get_conversation_delta(request: Request) -> Response:
 
 
 def _collection(request: Request) -> str:
-    return request.query_params.get("collection", "formation")
+    """The collection asked for; what others asked a public Space is nobody's to read (BR-EP-030)."""
+    collection = request.query_params.get("collection", "formation")
+    if collection == "recall" and caller_of(request).kind == "anonymous":
+        raise AccessClosed("recall conversations are closed to anonymous public access")
+    return collection
 
 
 def _number(request: Request, name: str, default: int) -> int:
@@ -214,19 +212,20 @@ def _conversation_id(request: Request) -> int:
 
 
 ROUTES = [
-    Route("/admin/create_space", post_create_space, methods=["POST"]),
-    Route("/v1/{space_id}/formation", post_formation, methods=["POST"]),
-    Route("/v1/{space_id}/recall", post_recall, methods=["POST"]),
-    Route("/v1/{space_id}/recall_structured", post_recall_structured, methods=["POST"]),
-    Route("/v1/{space_id}/maintenance", post_maintenance, methods=["POST"]),
-    Route("/v1/{space_id}/probe", post_probe, methods=["POST"]),
-    Route("/v1/{space_id}/execute_kip_readonly", post_execute_kip_readonly, methods=["POST"]),
-    Route("/v1/{space_id}/info", get_space_info, methods=["GET"]),
-    Route("/v1/{space_id}/status", get_space_info, methods=["GET"]),
-    Route("/v1/{space_id}/formation_status", get_formation_status, methods=["GET"]),
-    Route("/v1/{space_id}/memory_status", get_memory_status, methods=["GET"]),
-    Route("/v1/{space_id}/schema/drafts", get_schema_drafts, methods=["GET"]),
-    Route("/v1/{space_id}/conversations", get_conversations, methods=["GET"]),
-    Route("/v1/{space_id}/conversations/{conversation_id}", get_conversation, methods=["GET"]),
-    Route("/v1/{space_id}/conversations/{conversation_id}/delta", get_conversation_delta, methods=["GET"]),
+    route("/v1/{space_id}/formation", post_formation, "POST", Access.WRITE),
+    route("/v1/{space_id}/recall", post_recall, "POST", Access.UNLABELLED_READ),
+    route("/v1/{space_id}/recall_structured", post_recall_structured, "POST", Access.UNLABELLED_READ),
+    route("/v1/{space_id}/maintenance", post_maintenance, "POST", Access.WRITE),
+    route("/v1/{space_id}/probe", post_probe, "POST", Access.LENIENT_READ),
+    route("/v1/{space_id}/execute_kip_readonly", post_execute_kip_readonly, "POST", Access.LENIENT_READ),
+    route("/v1/{space_id}/info", get_space_info, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/status", get_space_info, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/formation_status", get_formation_status, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/memory_status", get_memory_status, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/schema/drafts", get_schema_drafts, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/conversations", get_conversations, "GET", Access.UNLABELLED_READ),
+    route("/v1/{space_id}/conversations/{conversation_id}", get_conversation, "GET", Access.UNLABELLED_READ),
+    route(
+        "/v1/{space_id}/conversations/{conversation_id}/delta", get_conversation_delta, "GET", Access.UNLABELLED_READ
+    ),
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import anyio
@@ -14,8 +13,8 @@ from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
 from brain.agents.model import Model
 from brain.kip import respond
-from brain.kip.context import Session
 from brain.service import conversations, ledger, status
+from brain.service.callers import Caller
 from brain.service.conversations import COLLECTIONS, usage_to_wire
 from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
@@ -40,24 +39,6 @@ _THREADS = 16
 """Threads that accept and answer; callers' own KIP, which may run long, has others."""
 
 _STOPPING = "the service is stopping; send the same request again"
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls, as a door established it.
-
-    principal   name of the principal, shown as a conversation's `user` and in what it writes
-    channel     the door: `http`, `mcp`, `cli`
-    request_id  stands in the log lines of the work this call brings about
-    """
-
-    principal: str
-    channel: str
-    request_id: str | None = None
-
-    def reader(self) -> Session:
-        """The session of this caller's own read-only KIP."""
-        return Session(principal_id=self.principal, channel=self.channel, readonly=True)
 
 
 class Brain:

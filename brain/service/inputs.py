@@ -19,6 +19,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
+    model_validator,
 )
 
 from brain.agents.jobs import Said
@@ -215,6 +216,41 @@ class CreateSpaceInput(_Input):
     user: Annotated[StrictStr, Field(max_length=128)] | bytes
     space_id: StrictStr
     tier: StrictInt
+
+
+class UpdateSpaceInput(_Input):
+    """What a manager changes of a Space; what is left out keeps its value, null empties a text."""
+
+    name: _Short | None = None
+    description: Annotated[StrictStr, Field(max_length=10_000)] | None = None
+    public: StrictBool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _served(cls, given: Any) -> Any:
+        for member in _NOT_SERVED_YET:
+            if isinstance(given, Mapping) and given.get(member) is not None:
+                raise ValueError(f"{member} is not served by this release; leave it out")
+        return given
+
+
+_NOT_SERVED_YET = ("memory_policy", "wiki_digest", "wiki_audit_reads", "wiki_acl_defaults")
+
+
+class AddSpaceTokenInput(_Input):
+    """A token to mint; labels are those of the documents it may read beside the unlabelled ones."""
+
+    scope: Literal["read", "write", "*"]
+    name: StrictStr
+    expires_at: Annotated[StrictInt, Field(ge=0, le=LAST_MS)] | None = None
+    labels: Annotated[list[_Short], Field(max_length=256)] | None = None
+
+
+class RevokeSpaceTokenInput(_Input):
+    """Which token, by its value or by its name."""
+
+    token: StrictStr | None = None
+    name: StrictStr | None = None
 
 
 class KipInput(BaseModel):

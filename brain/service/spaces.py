@@ -140,8 +140,7 @@ class Spaces:
         from brain.kip.pipeline import Engine
 
         check_space_id(space_id)
-        if not 0 <= tier <= MAX_TIER:
-            raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
+        check_tier(tier)
         now = self._clock.now_ms()
         record = {
             "owner": owner,
@@ -303,6 +302,12 @@ def check_space_id(space_id: str) -> None:
     """InvalidInput unless the id is 1 to 64 lower-case letters, digits and underscores."""
     if SPACE_ID.fullmatch(space_id) is None:
         raise InvalidInput("space_id must be 1 to 64 lower-case letters, digits or underscores")
+
+
+def check_tier(tier: int) -> None:
+    """InvalidInput unless a Space may have it."""
+    if not 0 <= tier <= MAX_TIER:
+        raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
 
 
 def host_write(engine: Engine, command: str, parameters: Mapping[str, Any]) -> Any:

@@ -99,7 +99,7 @@ async def _bench_host_time(folder: Path) -> None:
     from brain.agents.model import Model, ModelAnswer, ModelRequest
     from brain.agents.models import model_for
     from brain.app import build
-    from brain.service.brain import Caller
+    from brain.service.callers import Caller
     from brain.service.inputs import FormationInput
     from brain.settings import load_settings
 

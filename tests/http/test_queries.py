@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from brain.kip.pipeline import Engine
-from brain.service.brain import Caller
+from brain.service.callers import Caller
 from tests.service.processes import ServerProcess, started
 from tests.service.world import World, served, world
 

@@ -14,7 +14,7 @@ import httpx
 from brain.agents.model import Model
 from brain.app import Application, build
 from brain.service import conversations
-from brain.service.brain import Caller
+from brain.service.callers import Caller
 from brain.service.inputs import FormationInput, MessageInput
 from brain.service.spaces import HOST
 from brain.settings import Settings

@@ -1,0 +1,84 @@
+"""Routes of managers and administrators: a Space's record, tier and tokens; Spaces made (API §4.4, §4.5)."""
+
+from __future__ import annotations
+
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import Response
+
+from brain.auth.credentials import AuthenticationFailed, Scope
+from brain.http.auth import credential_of, route
+from brain.http.payload import format_of, read_input, write_result
+from brain.http.principals import parse_principal
+from brain.service.access import Access, Doorkeeper
+from brain.service.brain import Brain
+from brain.service.inputs import (
+    AddSpaceTokenInput,
+    CreateSpaceInput,
+    RevokeSpaceTokenInput,
+    UpdateSpaceInput,
+)
+from brain.service.management import Management
+
+
+def _management(request: Request) -> Management:
+    management: Management = request.app.state.management
+    return management
+
+
+def _space_id(request: Request) -> str:
+    space_id: str = request.path_params["space_id"]
+    return space_id
+
+
+async def post_create_space(request: Request) -> Response:
+    asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
+    owner = parse_principal(asked.user, format_of(request))
+    brain: Brain = request.app.state.brain
+    return write_result(request, await brain.create_space(asked, owner))
+
+
+async def post_update_space_tier(request: Request) -> Response:
+    asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
+    parse_principal(asked.user, format_of(request))
+    management, space_id = _management(request), _space_id(request)
+    return write_result(request, await run_sync(lambda: management.update_tier(space_id, asked.tier)))
+
+
+async def get_space_tokens(request: Request) -> Response:
+    management, space_id = _management(request), _space_id(request)
+    return write_result(request, await run_sync(lambda: management.tokens(space_id)))
+
+
+async def post_add_space_token(request: Request) -> Response:
+    asked = await read_input(request, AddSpaceTokenInput)
+    doorkeeper: Doorkeeper = request.app.state.doorkeeper
+    if not doorkeeper.may_mint(Scope(asked.scope), credential_of(request)):
+        raise AuthenticationFailed
+    management, space_id = _management(request), _space_id(request)
+    return write_result(request, await run_sync(lambda: management.add_token(space_id, asked)))
+
+
+async def post_revoke_space_token(request: Request) -> Response:
+    asked = await read_input(request, RevokeSpaceTokenInput)
+    management, space_id = _management(request), _space_id(request)
+    return write_result(request, await run_sync(lambda: management.revoke_token(space_id, asked)))
+
+
+async def patch_update_space(request: Request) -> Response:
+    asked = await read_input(request, UpdateSpaceInput)
+    management, space_id = _management(request), _space_id(request)
+    await run_sync(lambda: management.update_space(space_id, asked))
+    return write_result(request, True)
+
+
+_OF_A_SPACE = "/v1/{space_id}/management"
+
+ROUTES = [
+    route("/admin/create_space", post_create_space, "POST", Access.ADMIN),
+    route("/admin/{space_id}/update_space_tier", post_update_space_tier, "POST", Access.ADMIN),
+    route(f"{_OF_A_SPACE}/space_tokens", get_space_tokens, "GET", Access.MANAGEMENT),
+    route(f"{_OF_A_SPACE}/add_space_token", post_add_space_token, "POST", Access.MANAGEMENT),
+    route(f"{_OF_A_SPACE}/revoke_space_token", post_revoke_space_token, "POST", Access.MANAGEMENT),
+    route(f"{_OF_A_SPACE}/update_space", patch_update_space, "PATCH", Access.MANAGEMENT),
+]

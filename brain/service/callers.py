@@ -1,0 +1,45 @@
+"""Who calls, once a door has established it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from brain.kip.context import Session
+
+CallerKind = Literal["local", "anonymous", "cwt", "space_token"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as a door established it.
+
+    principal   name of the principal, shown as a conversation's `user` and in what it writes
+    channel     the door: `http`, `mcp`, `cli`
+    request_id  stands in the log lines of the work this call brings about
+    kind        by what it is known: `local` where authentication is off, `anonymous` on a public Space, or a credential
+    labels      of the documents it may read beside those without one; None for all
+    """
+
+    principal: str
+    channel: str
+    request_id: str | None = None
+    kind: CallerKind = "local"
+    labels: frozenset[str] | None = None
+
+    @property
+    def identity(self) -> str:
+        """What handles belong to: two credentials of different kinds never share one, whatever they are called."""
+        return f"{self.kind}:{self.principal}"
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether only some labels are open to it."""
+        return self.labels is not None
+
+    def reader(self) -> Session:
+        """The session of this caller's own read-only KIP."""
+        from brain.kip.context import Session  # the engine, which there is by the time somebody reads
+
+        return Session(principal_id=self.principal, channel=self.channel, readonly=True)
