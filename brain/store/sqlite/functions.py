@@ -6,7 +6,6 @@ import unicodedata
 from typing import Any
 
 import apsw
-import orjson
 
 from brain.store.base import Undecided
 
@@ -36,7 +35,7 @@ def _composed(*texts: Any) -> Any:
 
 
 def _cite(found: dict[int, None], *eids: Any) -> None:
-    """Aggregate: the first elements of a group, as a JSON list of their integers."""
+    """Aggregate: the first elements of a group, their integers apart by spaces."""
     if len(found) < CITED:
         found.update((eid, None) for eid in eids if eid is not None)
 
@@ -47,4 +46,4 @@ def _cite_one(found: dict[int, None], *eids: Any) -> None:
 
 
 def _listed(found: dict[int, None]) -> str:
-    return orjson.dumps(list(found)).decode()
+    return " ".join(map(str, found))

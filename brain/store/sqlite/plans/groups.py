@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -12,12 +13,15 @@ import orjson
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.algebra import Access, Aggregate, Group
 from brain.store.base import Json, Undecided
+from brain.store.sqlite.functions import CITED
 from brain.store.sqlite.keys import id_of
 from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, determines, elements, hidden
 from brain.store.sqlite.plans.members import member
 from brain.store.sqlite.plans.query import End, NotPushable, Query, Row, Value
 
 MOST_ADDED = 1 << 40
+
+_ROW = re.compile(r"[^,]+")
 
 
 def groups(query: Query, plan: Group) -> Statement:
@@ -27,30 +31,26 @@ def groups(query: Query, plan: Group) -> Statement:
     names = plan.source.variables
     keys = [_group_key(query, key) for key in plan.keys]
     columns_of = [_aggregate(query, aggregate) for aggregate in plan.aggregates]
-    arguments = [column.argument for column in columns_of]
     bound = [*elements(query, names), *hidden(query, names)]
+    arguments = [column.argument for column in columns_of]
+    inner = [*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound]
+    source = f"SELECT {', '.join(f'{expression} AS g{n}' for n, expression in enumerate(inner))}"
     if determines(plan.source):
-        by = [key.by for key in keys]
-        shown = [key.shown for key in keys]
-        source = query.source
+        # A LIMIT keeps the two SELECT apart: as one, SQLite would sort whole documents to read the keys out of them.
+        source += f"{query.source} LIMIT -1"
     else:
         columns = Columns(query)
         for name in names:
             columns.variable(name)
         # Of several ways to one solution the first is cited: MIN decides whose columns a bare column is of.
         first = " || ".join(hidden(query, names)) or "1"
-        inner = [*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound]
-        inner_text = ", ".join(f"{expression} AS g{n}" for n, expression in enumerate(inner))
         order = ", ".join(place.expression for place in columns.places)
-        source = f" FROM (SELECT {inner_text}, min({first}){query.source} GROUP BY {order})"
-        taken = iter(f"g{n}" for n in range(len(inner)))
-        by = [next(taken) for _ in keys]
-        shown = [next(taken) for _ in keys]
-        arguments = [next(taken) for _ in arguments]
-        bound = list(taken)
-    counted = [text for column, argument in zip(columns_of, arguments, strict=True) for text in column.texts(argument)]
-    selected = [*shown, *by, *counted, f"cited({', '.join(bound)})" if bound else "'[]'"]
-    text = f"SELECT {', '.join(selected)}{source}" + (f" GROUP BY {', '.join(by)}" if by else "")
+        source += f", min({first}){query.source} GROUP BY {order}"
+    made = iter([f"g{n}" for n in range(len(inner))])
+    by, shown, values_of = (list(islice(made, len(part))) for part in (keys, keys, arguments))
+    counted = [text for column, argument in zip(columns_of, values_of, strict=True) for text in column.texts(argument)]
+    selected = [*shown, *by, *counted, _cited(list(made), is_sorted=bool(keys))]
+    text = f"SELECT {', '.join(selected)} FROM ({source})" + (f" GROUP BY {', '.join(by)}" if by else "")
     size = len(keys)
 
     def read(rows: Iterator[Cells]) -> Iterator[tuple[Json, ...]]:
@@ -58,9 +58,31 @@ def groups(query: Query, plan: Group) -> Statement:
             cells = [key.cell(row[n], row[size + n]) for n, key in enumerate(keys)]
             taken = iter(row[2 * size : -1])
             values = [column.finish(*islice(taken, column.width)) for column in columns_of]
-            yield (*cells, *values, [id_of(eid) for eid in orjson.loads(row[-1])])
+            yield (*cells, *values, list(map(id_of, _first_cited(row[-1]))))
 
     return Statement(text, query.bindings, read)
+
+
+def _cited(bound: list[str], *, is_sorted: bool) -> str:
+    """The elements that bound a group: the integers of a row apart by spaces, the rows by commas.
+
+    A sort holds every row in memory anyway, so the groups it makes may name all of their elements, which SQLite does by
+    itself; a group of everything may be larger than memory, and names only its first.
+    """
+    if not bound:
+        return "''"
+    row = f"concat_ws(' ', {', '.join(bound)})" if len(bound) > 1 else bound[0]
+    return f"group_concat({row})" if is_sorted else f"cited({', '.join(bound)})"
+
+
+def _first_cited(text: str | None) -> Iterable[int]:
+    """The first elements of a group, whole rows of them."""
+    found: dict[int, None] = {}
+    for row in _ROW.finditer(text or ""):
+        found.update((int(eid), None) for eid in row[0].split())
+        if len(found) >= CITED:
+            break
+    return found
 
 
 @dataclass(frozen=True, slots=True)
