@@ -1,6 +1,7 @@
 """Run the black-box contract of the HTTP door: `python -m conformance api FOLDER [pytest arguments]`.
 
-Starts the suite's own stand-in for a model provider and three of our servers as its README asks, then its cases.
+Starts the suite's own stand-in for a model provider and the servers of ours its README asks for (one asks for
+credentials, one has narrow budgets), then its cases.
 """
 
 from __future__ import annotations
@@ -41,7 +42,18 @@ def main(arguments: list[str]) -> int:
         }
         plain = stack.enter_context(brain_server(common))
         limited = stack.enter_context(brain_server({**common, "LLM_MAX_CONCURRENCY": "1", "HTTP_MAX_CONCURRENCY": "4"}))
-        environment = {**os.environ, "BRAIN_URL": plain, "FAKELLM_URL": model, "BRAIN_LIMIT_URL": limited}
+        minter = [sys.executable, str(folder / "mint_cwt.py")]
+        guarded = stack.enter_context(
+            brain_server(
+                {
+                    **common,
+                    "ED25519_PUBKEYS": _line([*minter, "keygen", "--seed", "7"]),
+                    "MANAGERS": _line([*minter, "principal", "--bytes", "01"]),
+                }
+            )
+        )
+        urls = {"BRAIN_URL": plain, "FAKELLM_URL": model, "BRAIN_LIMIT_URL": limited, "BRAIN_AUTH_URL": guarded}
+        environment = {**os.environ, **urls}
         run = [sys.executable, "-m", "pytest", str(folder / "api_cases.py"), "-q", "-p", "no:cacheprovider"]
         return subprocess.run(
             [*run, "--runxfail", "-c", os.devnull, "--rootdir", str(folder), *arguments[1:]],
@@ -49,3 +61,8 @@ def main(arguments: list[str]) -> int:
             cwd=scratch,
             check=False,
         ).returncode
+
+
+def _line(command: list[str]) -> str:
+    """The one line a command prints."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
