@@ -12,7 +12,7 @@ Every store passes the tests of `tests/store/contract.py` unchanged. Callers ask
 
 Errors: `HistoricalSnapshotUnavailable` for a sequence that was never reached or is no longer kept, `ExecutionTimeout`
 past a deadline, `LeaseLost` when a fencing token is stale, `SpaceExists`, `SpaceMissing` and `StoreFormatError` at
-opening; `InternalError`, from the driver's own error, when the backend fails.
+opening, `SpaceInUse` at replacing; `InternalError`, from the driver's own error, when the backend fails.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from brain.times import Seq, Timestamp
 
 if TYPE_CHECKING:
     from brain.kip.algebra import Step
+    from brain.store.dump import Row
 
 ElementId: TypeAlias = str
 """Kind letter, hyphen, number from 1: `C-1`. Numbers are never used twice, also after a purge (§7.1)."""
@@ -67,6 +68,10 @@ class SpaceExists(Exception):
 
 class SpaceMissing(Exception):
     """No Space of this id."""
+
+
+class SpaceInUse(Exception):
+    """Somebody has the Space open, and it cannot be replaced under them."""
 
 
 class StoreFormatError(Exception):
@@ -534,6 +539,13 @@ class SpaceStore(Protocol):
 
     def head(self) -> Seq: ...
 
+    def dump(self) -> AbstractContextManager[Iterator[Row]]:
+        """Everything in the Space as rows, in bounded memory and as of one moment: `store/dump.py` says in what order.
+
+        Others read and write meanwhile. What they commit shows in no row.
+        """
+        ...
+
     def close(self) -> None: ...
 
 
@@ -549,6 +561,20 @@ class Store(Protocol):
 
     def open(self, space_id: str) -> SpaceStore:
         """An existing Space; SpaceMissing otherwise."""
+        ...
+
+    def load(self, rows: Iterable[Row], *, replace: bool = False) -> SpaceStore:
+        """A Space of dumped rows, from this store or another: complete and read back, or not there at all.
+
+        Its id is that of the first row, its instance a new one. Its reads are those of the Space that was dumped, past
+        ones too, and what continues from them: ids, commits, queue entries and lease tokens go on where they were.
+
+        replace  whether it may take the place of a Space of its id, which stays as it is until then and of which every
+                 open handle is then stale
+
+        raises   SpaceExists when there is one that must not be replaced; SpaceInUse when it has to be closed first;
+                 DamagedDump for rows that make no Space; whatever iterating the rows raises. Nothing is changed then
+        """
         ...
 
     def exists(self, space_id: str) -> bool: ...

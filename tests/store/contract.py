@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.store.base import SpaceStore, Store
+from tests.store.contracts.dumps import DumpContract, full
 from tests.store.contracts.graph import ErasureContract, GraphContract, world
 from tests.store.contracts.history import HistoryContract
 from tests.store.contracts.search import SearchContract
@@ -13,7 +14,7 @@ from tests.store.contracts.state import StateContract
 from tests.store.contracts.transactions import TransactionsContract
 from tests.store.contracts.vectors import VectorContract
 
-__all__ = ["StoreContract", "space", "world"]
+__all__ = ["StoreContract", "full", "space", "world"]
 
 
 @pytest.fixture
@@ -31,5 +32,6 @@ class StoreContract(
     SearchContract,
     VectorContract,
     StateContract,
+    DumpContract,
 ):
     """Everything a store promises, as tests."""

@@ -9,9 +9,9 @@ import pytest
 
 from brain.store.sqlite import SqliteStore
 from brain.times import FixedClock
-from tests.store.contract import StoreContract, space, world
+from tests.store.contract import StoreContract, full, space, world
 
-__all__ = ["space", "world"]
+__all__ = ["full", "space", "world"]
 
 
 @pytest.fixture

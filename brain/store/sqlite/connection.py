@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Literal
 import apsw
 import sqlite_vec
 
-from brain.store.base import SpaceMissing
+from brain.store.base import SpaceInUse, SpaceMissing
 from brain.store.sqlite.functions import register
 from brain.times import Clock, SystemClock
 
@@ -26,6 +27,9 @@ _LOG_PAGES = 4_000
 """Pages of the log after which a commit moves them into the file."""
 
 _LONGEST_NAP_S = 0.005
+
+_REPLACE_WAIT_MS = 1_000
+"""How long a replacement waits for those who are just closing the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +106,46 @@ def check_in_place(connection: apsw.Connection) -> None:
     connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, ctypes.addressof(has_moved))
     if has_moved.value:
         raise SpaceMissing("the Space was deleted")
+
+
+def replaced(path: Path, draft: Path, options: Options) -> None:
+    """Put a file in the place of another that nobody has open.
+
+    raises  SpaceInUse when somebody has; the file is as it was then
+    """
+    try:
+        connection = connect(path, options)
+        with _closed_after(connection):
+            _replace(connection, path, draft)
+    except apsw.BusyError as busy:
+        raise SpaceInUse(f"{path.stem} is open") from busy
+    except (apsw.NotADBError, apsw.CorruptError):
+        # What is no database is no Space that anybody could have open, and may be why one is restored.
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        draft.replace(path)
+
+
+def _replace(connection: apsw.Connection, path: Path, draft: Path) -> None:
+    wait_for_locks(connection, _REPLACE_WAIT_MS)
+    # Leaving this mode takes everybody else's absence and leaves one file alone, so that no log of the old file can be
+    # taken for the new one's. Should we be killed here, whoever opens the file next brings the mode back.
+    connection.pragma("journal_mode", "delete")
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+        draft.replace(path)
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        with contextlib.suppress(apsw.Error):
+            connection.pragma("journal_mode", "wal")
+        raise
+
+
+@contextmanager
+def _closed_after(connection: apsw.Connection) -> Iterator[None]:
+    """Close a connection at the end, whatever happened."""
+    try:
+        yield
+    finally:
+        connection.close(True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from brain.store.base import ElementId, Kind
 
@@ -20,12 +21,18 @@ KINDS = {code: kind for kind, code in CODES.items()}
 _NUMBER_BITS = 40
 NUMBER_MASK = (1 << _NUMBER_BITS) - 1
 _BASE_OF_LETTER = {kind.letter: code << _NUMBER_BITS for kind, code in CODES.items()}
-_LETTER_OF_CODE = {code: kind.letter for kind, code in CODES.items()}
+LETTERS = {code: kind.letter for kind, code in CODES.items()}
 _ID = re.compile(r"[CPAEX]-[1-9][0-9]{0,11}", re.ASCII)
+_LONGEST = 14
 
 
 def eid_of(element_id: ElementId) -> int | None:
     """The integer of an id; None when it is not spelled as an id, or its number is past any that was given out."""
+    return _known(element_id) if len(element_id) <= _LONGEST else None
+
+
+@lru_cache(maxsize=8192)
+def _known(element_id: ElementId) -> int | None:
     if _ID.fullmatch(element_id) is None or (number := int(element_id[2:])) > NUMBER_MASK:
         return None
     return _BASE_OF_LETTER[element_id[0]] | number
@@ -40,7 +47,7 @@ def known_eid(element_id: ElementId) -> int:
 
 
 def id_of(eid: int) -> ElementId:
-    return f"{_LETTER_OF_CODE[eid >> _NUMBER_BITS]}-{eid & NUMBER_MASK}"
+    return f"{LETTERS[eid >> _NUMBER_BITS]}-{eid & NUMBER_MASK}"
 
 
 def kind_of(eid: int) -> Kind:

@@ -66,23 +66,25 @@ class Change:
     after: FoundBy | None
 
 
-def found_by(element: Element) -> FoundBy | None:
-    """None for an element that no search finds."""
+def found_by(element: Element, columns: rows.Columns | None = None) -> FoundBy | None:
+    """None for an element that no search finds.
+
+    columns  the element's, for who has them
+    """
     if element.state != "active":
         return None
-    type_, text = rows.columns(element).type, rows.text(element)
+    type_ = (columns or rows.columns(element)).type
+    text = rows.text(element) if type_ else ""
     return FoundBy(type_, text) if type_ and text else None
 
 
 def follow(run: Run, write: Write, seq: Seq, changes: Iterable[Change]) -> None:
     """Let both indexes follow the writes of commit `seq`; what an earlier commit wrote becomes the past."""
     changed = [change for change in changes if change.before != change.after]
-    since: dict[int, Seq] = dict(
-        run(
-            "SELECT eid, from_seq FROM passage WHERE eid IN carray(?)",
-            (integers(change.eid for change in changed if change.before),),
-        )
-    )
+    earlier = [change.eid for change in changed if change.before is not None]
+    since: dict[int, Seq] = {}
+    if earlier:
+        since |= run("SELECT eid, from_seq FROM passage WHERE eid IN carray(?)", (integers(earlier),))
     tally = _Tally()
     gone: list[tuple[Any, ...]] = []
     past: list[tuple[Any, ...]] = []
@@ -197,7 +199,7 @@ def _spells(connection: apsw.Connection) -> Iterator[tuple[int, Seq, Seq | None,
     """Each stretch of commits over which an element was found by one text: from, until (None for now), and by what."""
     open_eid, since, until = 0, 0, None
     by: FoundBy | None = None
-    for eid, from_seq, to_seq, element in _versions(connection):
+    for eid, from_seq, to_seq, element in versions(connection):
         found = found_by(element)
         if eid == open_eid and found == by:
             until = to_seq
@@ -209,7 +211,7 @@ def _spells(connection: apsw.Connection) -> Iterator[tuple[int, Seq, Seq | None,
         yield open_eid, since, until, by
 
 
-def _versions(connection: apsw.Connection) -> Iterator[tuple[int, Seq, Seq | None, Element]]:
+def versions(connection: apsw.Connection) -> Iterator[tuple[int, Seq, Seq | None, Element]]:
     """Every kept version by element and age, a page of elements in memory at a time."""
     after = 0
     while True:

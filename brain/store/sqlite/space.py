@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,9 +13,11 @@ import apsw
 
 from brain import errors
 from brain.store.base import SpaceMissing, StoreFormatError
+from brain.store.dump import Row
 from brain.store.search import ANALYSIS
 from brain.store.sqlite import passages, schema
 from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
+from brain.store.sqlite.dumping import rows_of
 from brain.store.sqlite.failures import raise_unopened, translated
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.transaction import SqliteTransaction
@@ -66,33 +68,27 @@ class SqliteSpace:
 
     @contextmanager
     def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> Iterator[SqliteSnapshot]:
-        connection = self._take_reader()
-        try:
-            connection.execute("BEGIN")
-            head = _head(connection)
-            check_in_place(connection)
-        except apsw.Error as error:
-            connection.close(True)
-            raise translated(error) from error
-        except BaseException:
-            connection.close(True)
-            raise
-        snapshot = SqliteSnapshot(
-            connection,
-            space_id=self.space_id,
-            seq=head if seq is None else seq,
-            at=None if seq is None or seq == head else seq,
-            clock=self._options.clock,
-            timeout_ms=timeout_ms,
-        )
-        try:
-            if not 0 <= snapshot.seq <= head:
-                raise errors.HistoricalSnapshotUnavailable(details={"seq": seq, "head": head})
-            with deadline(connection, timeout_ms):
-                yield snapshot
-        finally:
-            snapshot.end()
-            self._give_back(connection)
+        with self._reading() as (connection, head):
+            snapshot = SqliteSnapshot(
+                connection,
+                space_id=self.space_id,
+                seq=head if seq is None else seq,
+                at=None if seq is None or seq == head else seq,
+                clock=self._options.clock,
+                timeout_ms=timeout_ms,
+            )
+            try:
+                if not 0 <= snapshot.seq <= head:
+                    raise errors.HistoricalSnapshotUnavailable(details={"seq": seq, "head": head})
+                with deadline(connection, timeout_ms):
+                    yield snapshot
+            finally:
+                snapshot.end()
+
+    @contextmanager
+    def dump(self) -> Iterator[Iterator[Row]]:
+        with self._reading() as (connection, _), closing(rows_of(connection)) as rows:
+            yield rows
 
     @contextmanager
     def transaction(self, *, timeout_ms: int | None = None, durable: bool = True) -> Iterator[SqliteTransaction]:
@@ -122,6 +118,7 @@ class SqliteSpace:
                 with deadline(connection, transaction.timeout_ms):
                     try:
                         yield transaction
+                        transaction.settle()
                     finally:
                         transaction.end()
                 if not transaction.is_complete:
@@ -168,6 +165,9 @@ class SqliteSpace:
         try:
             if connection.pragma("application_id") != schema.APPLICATION_ID:
                 raise StoreFormatError(f"the file of {self.space_id!r} is no Space")
+            # Whoever replaced the file meanwhile did so before it could be read.
+            check_in_place(connection)
+            connection.pragma("journal_mode", "wal")
             schema.migrate(connection, self._options.clock.now_ms())
             meta = _meta(connection)
             if meta["space"] != self.space_id:
@@ -182,6 +182,25 @@ class SqliteSpace:
     def _check_open(self) -> None:
         if self._is_closed:
             raise SpaceMissing(f"{self.space_id} is closed here")
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[apsw.Connection, Seq]]:
+        """A connection within a read transaction, and the head it shows."""
+        connection = self._take_reader()
+        try:
+            connection.execute("BEGIN")
+            head = _head(connection)
+            check_in_place(connection)
+        except apsw.Error as error:
+            connection.close(True)
+            raise translated(error) from error
+        except BaseException:
+            connection.close(True)
+            raise
+        try:
+            yield connection, head
+        finally:
+            self._give_back(connection)
 
     def _take_reader(self) -> apsw.Connection:
         with self._idle_lock:

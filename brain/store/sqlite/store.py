@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from weakref import WeakSet
@@ -17,9 +17,10 @@ import orjson
 from brain import errors
 from brain.ids import SPACE_ID
 from brain.store.base import Document, SpaceExists, SpaceMissing
+from brain.store.dump import Row, SpaceRow, Tally, checked, verify
 from brain.store.search import ANALYSIS
-from brain.store.sqlite import schema
-from brain.store.sqlite.connection import Durability, Options, connect
+from brain.store.sqlite import dumping, loading, schema
+from brain.store.sqlite.connection import Durability, Options, connect, replaced
 from brain.store.sqlite.failures import DISK_FULL, translated
 from brain.store.sqlite.space import SqliteSpace
 from brain.times import Clock, SystemClock
@@ -54,28 +55,27 @@ class SqliteStore:
 
     def create(self, space_id: str, *, now_ms: int, controls: Mapping[str, Document] | None = None) -> SqliteSpace:
         """InvalidIdentifier when the id is not one."""
-        if SPACE_ID.fullmatch(space_id) is None:
-            raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
-        # A Space appears under its name complete or not at all, and for one of two creators only.
-        draft = self._folder / f".{uuid.uuid4().hex}.new"
-        try:
-            if self.exists(space_id):
-                raise SpaceExists(space_id)
-            self._write_new(draft, space_id, now_ms, controls or {})
-            os.link(draft, self._path(space_id))
-        except FileExistsError as error:
-            raise SpaceExists(space_id) from error
-        except (apsw.Error, OSError) as error:
-            raise translated(error) from error
-        finally:
-            with contextlib.suppress(OSError):  # a folder that was closed to us says so above
-                _remove(draft)
-        try:
-            self._flush_folder()
-        except OSError as error:
-            _remove(self._path(space_id))
-            raise translated(error) from error
-        return self.open(space_id)
+
+        def fill(connection: apsw.Connection) -> None:
+            connection.executemany(
+                "INSERT INTO control VALUES (?, 0, ?)",
+                [(name, orjson.dumps(document).decode()) for name, document in (controls or {}).items()],
+            )
+
+        return self._make(space_id, now_ms, fill)
+
+    def load(self, rows: Iterable[Row], *, replace: bool = False) -> SqliteSpace:
+        """InvalidIdentifier when the id is not one."""
+        tally = Tally()
+        following = checked(tally.following(rows))
+        first = next(following)
+        assert isinstance(first, SpaceRow)  # noqa: S101 - as checked
+
+        def fill(connection: apsw.Connection) -> None:
+            loading.load(connection, following)
+            verify(dumping.rows_of(connection), tally)
+
+        return self._make(first.space_id, first.created_ms, fill, replace=replace)
 
     def open(self, space_id: str) -> SqliteSpace:
         try:
@@ -127,25 +127,52 @@ class SqliteStore:
     def _path(self, space_id: str) -> Path:
         return self._folder / f"{space_id}{_SUFFIX}"
 
-    def _write_new(self, path: Path, space_id: str, now_ms: int, controls: Mapping[str, Document]) -> None:
+    def _make(
+        self, space_id: str, created_ms: int, fill: Callable[[apsw.Connection], None], *, replace: bool = False
+    ) -> SqliteSpace:
+        """A Space appears under its name complete or not at all, and for one of two makers only."""
+        if SPACE_ID.fullmatch(space_id) is None:
+            raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
+        draft, path = self._folder / f".{uuid.uuid4().hex}.new", self._path(space_id)
+        try:
+            if not replace and self.exists(space_id):
+                raise SpaceExists(space_id)
+            self._write_new(draft, space_id, created_ms, fill)
+            if replace and self.exists(space_id):
+                replaced(path, draft, self._options)
+            else:
+                os.link(draft, path)
+        except FileExistsError as error:
+            raise SpaceExists(space_id) from error
+        except (apsw.Error, OSError) as error:
+            raise translated(error) from error
+        finally:
+            with contextlib.suppress(OSError):  # a folder that was closed to us says so above
+                _remove(draft)
+        try:
+            self._flush_folder()
+        except OSError as error:
+            if not replace:
+                _remove(path)
+            raise translated(error) from error
+        return self.open(space_id)
+
+    def _write_new(self, path: Path, space_id: str, created_ms: int, fill: Callable[[apsw.Connection], None]) -> None:
         connection = connect(path, self._options, is_new=True)
         try:
             connection.pragma("journal_mode", "wal")
             connection.pragma("application_id", schema.APPLICATION_ID)
-            schema.migrate(connection, now_ms)
+            schema.migrate(connection, self._options.clock.now_ms())
             connection.executemany(
                 "INSERT INTO meta VALUES (?, ?)",
                 [
                     ("space", space_id),
                     ("instance", uuid.uuid4().hex),
-                    ("created_ms", str(now_ms)),
+                    ("created_ms", str(created_ms)),
                     ("analysis", str(ANALYSIS)),
                 ],
             )
-            connection.executemany(
-                "INSERT INTO control VALUES (?, 0, ?)",
-                [(name, orjson.dumps(document).decode()) for name, document in controls.items()],
-            )
+            fill(connection)
             # Closing would do it too, and say nothing when there is no room for it.
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:

@@ -15,21 +15,20 @@ from brain.store import rows
 from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
 from brain.store.sqlite import passages, vectors
 from brain.store.sqlite.conditions import integers
-from brain.store.sqlite.keys import CODES, NUMBER_MASK, eid_of, id_of, kind_of, known_eid
+from brain.store.sqlite.keys import CODES, LETTERS, NUMBER_MASK, eid_of, id_of, kind_of, known_eid
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.state import StateWriter, json_text
 from brain.times import Clock, Seq
 
 _SYMBOL = "(SELECT id FROM symbol WHERE text = ?)"
-_CONTENT = "state, type, key, name, canonical_id, status, subject, object_key, proposition, actor, merged_into, body"
-_VALUES = f"?, {_SYMBOL}, ?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?)"
-_HOLD = f"INSERT OR REPLACE INTO element (eid, from_seq, {_CONTENT}) VALUES (?, ?, {_VALUES})"
+CONTENT = "state, type, key, name, canonical_id, status, subject, object_key, proposition, actor, merged_into, body"
+VALUES = f"?, {_SYMBOL}, ?, ?, ?, ?, ?, ?, ?, ?, ?, jsonb(?)"
+HOLD = f"INSERT OR REPLACE INTO element (eid, from_seq, {CONTENT}) VALUES (?, ?, {VALUES})"
 _RETIRE = (
-    f"INSERT INTO past (eid, to_seq, from_seq, {_CONTENT})"
-    f" SELECT eid, ?, from_seq, {_CONTENT} FROM element WHERE eid = ?"
+    f"INSERT INTO past (eid, to_seq, from_seq, {CONTENT}) SELECT eid, ?, from_seq, {CONTENT} FROM element WHERE eid = ?"
 )
-_REWRITE = f"UPDATE past SET ({_CONTENT}) = ({_VALUES}) WHERE eid = ?"
-_TALLY = (
+_REWRITE = f"UPDATE past SET ({CONTENT}) = ({VALUES}) WHERE eid = ?"
+TALLY = (
     f"INSERT INTO tally VALUES (?, coalesce({_SYMBOL}, 0), ?, ?)"
     " ON CONFLICT (kind, type, state) DO UPDATE SET elements = elements + excluded.elements"
 )
@@ -43,11 +42,19 @@ _DROP_EDGE = f"DELETE FROM edge WHERE {_EDGE_PLACE}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """An element's version as it stands before a write, and the sequence that wrote it."""
+class _Version:
+    """A version of an element with what is kept beside it, and the sequence that wrote it."""
 
     since: Seq
     element: Element
+    columns: rows.Columns
+    edges: list[Edge]
+    found_by: passages.FoundBy | None
+
+    @classmethod
+    def of(cls, element: Element, since: Seq) -> _Version:
+        columns = rows.columns(element)
+        return cls(since, element, columns, rows.edges(element), passages.found_by(element, columns))
 
 
 class SqliteTransaction(StateWriter, SqliteSnapshot):
@@ -62,7 +69,15 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         super().__init__(connection, space_id=space_id, seq=seq, at=None, clock=clock, timeout_ms=timeout_ms)
         self._has_changed = False
         self._is_recorded = False
+        self._last: dict[int, int] = {}
         self.has_erased = False
+
+    def settle(self) -> None:
+        """Write down which ids are used up: the last thing before the commit."""
+        self._write(
+            "INSERT INTO counter VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET last = excluded.last",
+            list(self._last.items()),
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -72,18 +87,14 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
     def new_ids(self, kind: Kind, count: int) -> list[ElementId]:
         if count <= 0:
             return []
-        row = self._row(
-            "INSERT INTO counter VALUES (:kind, :count)"
-            " ON CONFLICT (kind) DO UPDATE SET last = last + :count RETURNING last",
-            {"kind": CODES[kind], "count": count},
-        )
-        assert row is not None  # noqa: S101 - RETURNING always gives the row
-        last = int(row[0])
-        return [f"{kind.letter}-{number}" for number in range(last - count + 1, last + 1)]
+        code = CODES[kind]
+        first = self._last_of(code) + 1
+        self._last[code] = first + count - 1
+        return [f"{LETTERS[code]}-{number}" for number in range(first, first + count)]
 
     def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
         self._has_changed = True
-        new = {known_eid(element.id): element for element in elements}
+        new = self._new(elements)
         held = self._held(new)
         self._retire(held)
         self._hold(new, held)
@@ -103,12 +114,14 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         self._has_changed = self.has_erased = True
         # Until the log is rid of the content too, every process that opens the Space knows it has to be.
         self._write("INSERT OR REPLACE INTO meta VALUES ('scrub', ?)", [(str(self.seq + 1),)])
-        new = {known_eid(stub.id): stub for stub in stubs}
+        new = self._new(stubs)
         held = self._held(new)
         passages.forget(self._rows, self._write, {eid: old.element for eid, old in held.items()})
         self._retire(held)
         self._hold(new, held)
-        self._write(_REWRITE, [(*_stored(rows.columns(stub)), json_text(stub.body), eid) for eid, stub in new.items()])
+        self._write(
+            _REWRITE, [(*stored(stub.columns), json_text(stub.element.body), eid) for eid, stub in new.items()]
+        )
         # References are content: the past keeps those the stub still has, as if it had always been the stub.
         eids = integers(new)
         first: dict[int, Seq] = dict(
@@ -116,8 +129,8 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         )
         self._write("DELETE FROM edge WHERE source = ?", [(eid,) for eid in new])
         self._write("DELETE FROM edge_past WHERE source = ?", [(eid,) for eid in new])
-        self._add_edges((edge, first.get(eid, self.seq + 1)) for eid, stub in new.items() for edge in rows.edges(stub))
-        found = [(eid, passages.found_by(stub), first.get(eid, self.seq + 1)) for eid, stub in new.items()]
+        self._add_edges((edge, first.get(eid, self.seq + 1)) for eid, stub in new.items() for edge in stub.edges)
+        found = [(eid, stub.found_by, first.get(eid, self.seq + 1)) for eid, stub in new.items()]
         passages.add(self._write, [(eid, by, since) for eid, by, since in found if by is not None])
 
     def index(self, embedder: str, vectors_: Sequence[tuple[Passage, Sequence[float] | None]]) -> None:
@@ -136,43 +149,50 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
 
     # --- how ----------------------------------------------------------------------------------------------------------
 
-    def _held(self, eids: Iterable[int]) -> dict[int, _Held]:
-        found = self._rows("SELECT eid, from_seq, json(body) FROM element WHERE eid IN carray(?)", (integers(eids),))
-        return {eid: _Held(since, Element(id_of(eid), kind_of(eid), orjson.loads(body))) for eid, since, body in found}
+    def _new(self, elements: Iterable[Element]) -> dict[int, _Version]:
+        return {known_eid(element.id): _Version.of(element, self.seq + 1) for element in elements}
 
-    def _retire(self, held: Mapping[int, _Held]) -> None:
+    def _held(self, eids: Iterable[int]) -> dict[int, _Version]:
+        """The present versions of those that there are."""
+        found = self._rows("SELECT eid, from_seq, json(body) FROM element WHERE eid IN carray(?)", (integers(eids),))
+        return {
+            eid: _Version.of(Element(id_of(eid), kind_of(eid), orjson.loads(body)), since) for eid, since, body in found
+        }
+
+    def _retire(self, held: Mapping[int, _Version]) -> None:
         """Close the versions that earlier commits wrote; one of this transaction is simply replaced."""
         self._write(_RETIRE, [(self.seq + 1, eid) for eid, old in held.items() if old.since <= self.seq])
 
-    def _hold(self, new: Mapping[int, Element], held: Mapping[int, _Held]) -> None:
+    def _hold(self, new: Mapping[int, _Version], held: Mapping[int, _Version]) -> None:
         """Make these the present versions, and count them."""
         tally: Counter[tuple[int, str, str]] = Counter()
-        values = []
-        for eid, element in new.items():
-            columns = rows.columns(element)
-            values.append((eid, self.seq + 1, *_stored(columns), json_text(element.body)))
-            tally[CODES[kind_of(eid)], columns.type or "", columns.state] += 1
-            if eid in held:
-                before = rows.columns(held[eid].element)
-                tally[CODES[kind_of(eid)], before.type or "", before.state] -= 1
+        for versions, counted in ((new, 1), (held, -1)):
+            for eid, version in versions.items():
+                tally[CODES[kind_of(eid)], version.columns.type or "", version.columns.state] += counted
         self._symbols(type_ for _, type_, _ in tally)
-        self._write(_HOLD, values)
-        self._write(_TALLY, [(*group, change) for group, change in tally.items() if change])
+        self._write(
+            HOLD,
+            [
+                (eid, version.since, *stored(version.columns), json_text(version.element.body))
+                for eid, version in new.items()
+            ],
+        )
+        self._write(TALLY, [(*group, change) for group, change in tally.items() if change])
 
-    def _relate(self, new: Mapping[int, Element], held: Mapping[int, _Held]) -> None:
+    def _relate(self, new: Mapping[int, _Version], held: Mapping[int, _Version]) -> None:
         """Close the references that are gone and add the new ones; what stays is not touched."""
         gone: list[Edge] = []
         added: list[tuple[Edge, Seq]] = []
-        for eid, element in new.items():
-            after = rows.edges(element)
+        for eid, version in new.items():
+            after = version.edges
             if eid in held:
-                before = rows.edges(held[eid].element)
+                before = held[eid].edges
                 if before == after:
                     continue
                 kept = set(before) & set(after)
                 gone += [edge for edge in before if edge not in kept]
                 after = [edge for edge in after if edge not in kept]
-            added += [(edge, self.seq + 1) for edge in after]
+            added += [(edge, version.since) for edge in after]
         places = [(known_eid(edge.source), edge.field, edge.position) for edge in gone]
         self._write(_RETIRE_EDGE, [(self.seq + 1, *place, self.seq) for place in places])
         self._write(_DROP_EDGE, places)
@@ -190,12 +210,10 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
             ],
         )
 
-    def _index(self, new: Mapping[int, Element], held: Mapping[int, _Held]) -> None:
+    def _index(self, new: Mapping[int, _Version], held: Mapping[int, _Version]) -> None:
         changes = [
-            passages.Change(
-                eid, passages.found_by(held[eid].element) if eid in held else None, passages.found_by(element)
-            )
-            for eid, element in new.items()
+            passages.Change(eid, held[eid].found_by if eid in held else None, version.found_by)
+            for eid, version in new.items()
         ]
         passages.follow(self._rows, self._write, self.seq + 1, changes)
 
@@ -204,18 +222,21 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
 
     def _reserve(self, eids: Iterable[int]) -> None:
         """Ids that came from elsewhere are used up too."""
-        last: dict[int, int] = {}
         for eid in eids:
             code = CODES[kind_of(eid)]
-            last[code] = max(last.get(code, 0), eid & NUMBER_MASK)
-        self._write(
-            "INSERT INTO counter VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET last = max(last, excluded.last)",
-            list(last.items()),
-        )
+            self._last[code] = max(self._last_of(code), eid & NUMBER_MASK)
+
+    def _last_of(self, code: int) -> int:
+        """The last number given out of a kind."""
+        last = self._last.get(code)
+        if last is None:
+            row = self._row("SELECT last FROM counter WHERE kind = ?", (code,))
+            last = self._last[code] = int(row[0]) if row else 0
+        return last
 
 
-def _stored(columns: rows.Columns) -> tuple[Any, ...]:
-    """The columns in the order of `_CONTENT`, without the body."""
+def stored(columns: rows.Columns) -> tuple[Any, ...]:
+    """The columns in the order of `CONTENT`, without the body."""
     return (
         columns.state,
         columns.type,
