@@ -70,7 +70,7 @@ _known_lineage = lru_cache(maxsize=4096)(_lineage)
 
 def is_element_id(text: str) -> bool:
     """Whether the text has the form of an element id; says nothing of existence."""
-    return ELEMENT_ID.fullmatch(text) is not None
+    return text[1:2] == "-" and ELEMENT_ID.fullmatch(text) is not None
 
 
 def canonical_json(value: Any) -> bytes:

@@ -25,16 +25,26 @@ SEARCHED: Mapping[Kind, str] = {
 }
 """What a search of each kind looks at, in words for people (§66.4)."""
 
-_ONE = ("subject", "object", "proposition", "asserted_by", "generated_by", "merged_into")
-_MANY = (
-    ("context_refs", "context"),
-    ("evidence", "evidence"),
-    ("source", "source"),
-    ("inputs", "inputs"),
-    ("outputs", "outputs"),
-    ("associated_actors", "associated_actors"),
-)
-_LINEAGE_OF_RECORD = ("supersedes", "superseded_by", "corrects", "corrected_by")
+_REFERENCES: Mapping[str, str | None] = {
+    "asserted_by": None,
+    "generated_by": None,
+    "merged_into": None,
+    "object": None,
+    "proposition": None,
+    "subject": None,
+    "associated_actors": "associated_actors",
+    "context_refs": "context",
+    "evidence": "evidence",
+    "inputs": "inputs",
+    "outputs": "outputs",
+    "source": "source",
+}
+"""Members that hold one reference, and those that hold many, with the field these stand under."""
+
+_LINEAGE_OF_RECORD = frozenset({"supersedes", "superseded_by", "corrects", "corrected_by"})
+
+_TYPE_MEMBER: Mapping[Kind, str] = {Kind.EVIDENCE: "evidence_class", Kind.ACTIVITY: "activity_class"}
+_TYPE_SYMBOL: Mapping[Kind, str] = {Kind.CONCEPT: "schema_ref", Kind.PROPOSITION: "predicate_ref"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +72,20 @@ class Columns:
 def columns(element: Element) -> Columns:
     """The hot columns of one version."""
     body = element.body
+    get = body.get
+    lifecycle = get("lifecycle")
     return Columns(
         state=element.state,
         type=_type(element.kind, body),
-        key=body.get("key"),
-        name=body.get("name"),
-        canonical_id=body.get("canonical_id"),
-        status=body.get("status") or (body.get("lifecycle") or {}).get("status"),
-        subject=_target(body.get("subject")),
+        key=get("key"),
+        name=get("name"),
+        canonical_id=get("canonical_id"),
+        status=get("status") or (lifecycle.get("status") if lifecycle else None),
+        subject=_target(get("subject")),
         object_key=indexed_object(object_key(body["object"])) if "object" in body else None,
-        proposition=_target(body.get("proposition")),
-        actor=_target(body.get("asserted_by")),
-        merged_into=_target(body.get("merged_into")),
+        proposition=_target(get("proposition")),
+        actor=_target(get("asserted_by")),
+        merged_into=_target(get("merged_into")),
     )
 
 
@@ -88,19 +100,20 @@ def edges(element: Element) -> list[Edge]:
     """Every reference the body holds, by field and position; a text that is no element id is no reference."""
     body = element.body
     found: dict[str, list[tuple[Json, str | None]]] = {}
-    for member in _ONE:
-        if member in body:
+    for member in body.keys() & _REFERENCES.keys():
+        field = _REFERENCES[member]
+        if field is None:
             found[member] = [(body[member], None)]
-    for member, field in _MANY:
-        if member in body:
+        else:
             found[field] = [(item, item.get("role") if field == "evidence" else None) for item in body[member]]
-    lifecycle = body.get("lifecycle") or {}
-    for field in _LINEAGE_OF_RECORD:
-        if field in lifecycle:
+    lifecycle = body.get("lifecycle")
+    if lifecycle:
+        for field in lifecycle.keys() & _LINEAGE_OF_RECORD:
             found[field] = [(item, None) for item in lifecycle[field]]
-    for symbol, items in (body.get("structural") or {}).items():
-        # Two versions of one symbol are one field: their references stand in one row of places.
-        found.setdefault(lineage_of(symbol), []).extend((item, None) for item in items)
+    if "structural" in body:
+        for symbol, items in body["structural"].items():
+            # Two versions of one symbol are one field: their references stand in one row of places.
+            found.setdefault(lineage_of(symbol), []).extend((item, None) for item in items)
     return [
         Edge(element.id, field, target, position, role)
         for field, items in found.items()
@@ -143,24 +156,18 @@ def _strings(value: Json) -> Iterator[str]:
 
 
 def _type(kind: Kind, body: Document) -> str | None:
-    match kind:
-        case Kind.CONCEPT:
-            ref = body.get("schema_ref")
-        case Kind.PROPOSITION:
-            ref = body.get("predicate_ref")
-        case Kind.EVIDENCE:
-            return body.get("evidence_class")
-        case Kind.ACTIVITY:
-            return body.get("activity_class")
-        case Kind.ASSERTION:
-            return None
-    return lineage_of(ref) if ref else None
+    symbol = _TYPE_SYMBOL.get(kind)
+    if symbol is not None:
+        ref = body.get(symbol)
+        return lineage_of(ref) if ref else None
+    member = _TYPE_MEMBER.get(kind)
+    return None if member is None else body.get(member)
 
 
 def _target(value: Json) -> ElementId | None:
     """The id a reference names, or None when the value is no reference."""
-    if isinstance(value, dict):
+    if type(value) is dict:
         value = value.get("id")
-        if isinstance(value, str) and is_element_id(value):
+        if type(value) is str and is_element_id(value):
             return value
     return None

@@ -119,9 +119,7 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         passages.forget(self._rows, self._write, {eid: old.element for eid, old in held.items()})
         self._retire(held)
         self._hold(new, held)
-        self._write(
-            _REWRITE, [(*stored(stub.columns), json_text(stub.element.body), eid) for eid, stub in new.items()]
-        )
+        self._write(_REWRITE, [(*stored(stub.columns), json_text(stub.element.body), eid) for eid, stub in new.items()])
         # References are content: the past keeps those the stub still has, as if it had always been the stub.
         eids = integers(new)
         first: dict[int, Seq] = dict(
