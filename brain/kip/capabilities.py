@@ -53,8 +53,8 @@ REGISTRY: Mapping[str, Capability] = {
     "durable_brain_runtime": _off("Watches are looked at by settlement alone, and nothing is dispatched."),
     "exposure_log": _on("What a recall showed and a decision used is logged beside memory.", "read_audit"),
     "filtered_delivery": _off("CHANGES takes no filter; each caller gets all it may know of."),
-    "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read_history"),
-    "historical_search": _on("AS OF SEQ searches what was there then, as it was found then.", "read_history", "search"),
+    "historical_reads": _on("AS OF SEQ reads every kept commit with the vocabulary of its time.", "read"),
+    "historical_search": _on("AS OF SEQ searches what was there then, as it was found then.", "search"),
     "hybrid_search": _off("There is no embedder to combine keywords with."),
     "idempotency_retention": _on("Outcomes are kept under their idempotency key for the stated time."),
     "identity_repair": _off("A merge cannot be withdrawn."),
@@ -62,7 +62,9 @@ REGISTRY: Mapping[str, Capability] = {
     "memory_interface": _off("The binding memory_basic is described, and its requests are not served yet."),
     "prospective_trials": _off("Skills are not put on trial."),
     "receiver_fencing": _off("Nothing is dispatched, so no receiver checks a fence."),
-    "record_outcome_permission": _on("Outcome Evidence and its Activities need a permission of their own."),
+    "record_outcome_permission": _on(
+        "Outcome Evidence and its Activities need a permission of their own.", "record_outcome"
+    ),
     "recording_repair": _on("Who recorded a claim wrongly can take the recording back.", "repair_recording"),
     "search_index_freshness": _on("The index changes in the transaction of the write.", "search"),
     "semantic_search": _off("There is no embedder."),

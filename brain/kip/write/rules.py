@@ -23,6 +23,14 @@ _MOVES: Mapping[str, frozenset[str]] = {
 _STANDING = frozenset({f"{PROFILE}/current_evaluation", f"{PROFILE}/current_trial"})
 """Fields that say what a Skill's standing rests on."""
 
+_PROSPECTIVE = (
+    ("TrialRecord", "baseline_mode"),
+    ("TrialRecord", "enrollment"),
+    ("AttemptRecord", "assignment"),
+    ("EvaluationRecord", "cohort_artifact"),
+)
+"""Where records speak of a cohort that is enrolled before it acts (Validated Learning §5)."""
+
 
 def profile_rules(work: Workspace) -> Iterator[errors.KipError]:
     """Every breach of them in the final state of a plan."""
@@ -65,6 +73,7 @@ def _facet(body: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 def _activity(work: Workspace, draft: Draft) -> None:
     _dependency_basis(work, draft)
     _decision(work, draft)
+    _enrollment(draft)
 
 
 def _dependency_basis(work: Workspace, draft: Draft) -> None:
@@ -127,6 +136,20 @@ def _decision(work: Workspace, draft: Draft) -> None:
             hint='Add ("inputs", …) for every applied revision.',
             details={"element": draft.id, "missing": missing},
         )
+
+
+def _enrollment(draft: Draft) -> None:
+    """A cohort enrolled ahead is part of a capability; kept without it, it would claim a check nobody made (§67.4)."""
+    if draft.before is not None:
+        return
+    for facet, member in _PROSPECTIVE:
+        value = (_facet(draft.body, facet) or {}).get(member)
+        if value not in (None, "fixed"):
+            raise errors.UnsupportedCapability(
+                f"{facet}.{member} belongs to prospective trials, which are not offered here.",
+                hint='Leave it out; a baseline that is complete has baseline_mode: "fixed".',
+                details={"capability": "prospective_trials", "element": draft.id, "member": member},
+            )
 
 
 # --- scope -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Each capability is as DESCRIBE CAPABILITIES tells it, whether it is there or not."""
