@@ -36,5 +36,5 @@ $(STAMP): $(BIN)/python pyproject.toml
 	@touch $@
 
 $(DEV_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet -e '.[llm]' --group dev
+	$(BIN)/python -m pip install --quiet -e '.[llm,neo4j,workers]' --group dev
 	@touch $@
