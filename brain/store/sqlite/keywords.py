@@ -28,6 +28,12 @@ from brain.times import Seq
 _WORTH = "wanted.weight * held.times / (held.times + :base + :slope * held.size)"
 _HELD_THEN = "from_seq <= :at AND to_seq > :at"
 
+_TASTE = 256
+"""Elements with a word that very many have that are weighed first: the best of them tell which others need not be."""
+
+_CLOSE = 0.001
+"""In lengths of texts, far more than rounding comes to and less than the difference of any two."""
+
 
 def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit]:
     """Best hits first, ties by ascending number.
@@ -46,7 +52,10 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
     texts, size = _corpus(run, query, bindings)
     bindings |= _weighed([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in holders])
     bindings |= _length_norm(texts, size) | {"limit": query.limit}
-    statement = _found(f"{_WORTH} AS worth", query, len(holders), bindings)
+    further = "TRUE"
+    if len(holders) == 1 and holders[0][1] > 2 * max(_TASTE, query.limit) and at is None:
+        further = _may_be_best(run, query, bindings)
+    statement = _found(f"{_WORTH} AS worth", query, len(holders), bindings, further)
     if len(holders) > 1:
         # Only several terms can find one element twice.
         statement = f"SELECT eid, sum(worth) AS worth FROM ({statement}) GROUP BY eid"
@@ -57,6 +66,24 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
         statement = f"SELECT eid, worth FROM ({statement}) WHERE worth >= :least"
     hits = run(f"{statement} ORDER BY worth DESC, eid LIMIT :limit", bindings)
     return [Hit(id_of(eid), score(worth)) for eid, worth in hits]
+
+
+def _may_be_best(run: Run, query: SearchQuery, bindings: dict[str, Any]) -> str:
+    """A condition on the postings of the one term bound that all of the best meet, and hardly any other: a posting
+    earns no more than one that is known, unless its text is shorter or has the term more often."""
+    if query.kind is Kind.ASSERTION:
+        return "TRUE"  # how many claims there are about each is open
+    taste = _found(f"held.times, held.size, {_WORTH} AS worth", query, 1, bindings)
+    tasted = run(f"{taste} LIMIT :taste", bindings | {"taste": max(_TASTE, query.limit)})
+    if len(tasted) < query.limit:
+        return "TRUE"
+    eid, times, size, worth = sorted(tasted, key=lambda one: (-one[3], one[0]))[query.limit - 1]
+    slope, reach = bindings["slope"], bindings["weight0"] / worth - 1
+    bindings |= {"last": eid, "times": times, "size": size}
+    bindings |= {"reach": reach / slope, "short": _CLOSE - bindings["base"] / slope}
+    return (
+        "(held.size <> :size OR held.times <> :times OR held.eid <= :last) AND held.size < held.times * :reach + :short"
+    )
 
 
 def _search_seen(run: Run, sight: Sight, query: SearchQuery, wanted: list[str], bindings: dict[str, Any]) -> list[Hit]:
@@ -121,14 +148,15 @@ def _length_norm(texts: int, size: int) -> dict[str, float]:
     return {"base": SATURATION * (1 - LENGTH_WEIGHT), "slope": SATURATION * LENGTH_WEIGHT * texts / size}
 
 
-def _found(selected: str, query: SearchQuery, terms: int, bindings: dict[str, Any]) -> str:
-    """A statement of the postings of the terms bound, `(eid, …)`: one row per term and element.
+def _found(selected: str, query: SearchQuery, terms: int, bindings: dict[str, Any], further: str = "TRUE") -> str:
+    """A statement of the postings of the terms bound that meet a further condition, `(eid, …)`: one row per term and
+    element.
 
     The wanted terms come first, so that the primary key of `posting` serves each of them as one range.
     """
     values = ", ".join(f"(:term{number}, :weight{number})" for number in range(terms))
     wanted = f"(SELECT column1 AS term, column2 AS weight FROM (VALUES {values})) AS wanted"
-    holding = "held.term = wanted.term AND held.kind = :kind"
+    holding = f"held.term = wanted.term AND held.kind = :kind AND {further}"
     if query.lineages is not None:
         holding += " AND " + among_symbols("held.type", query.lineages, "types", bindings)
     found = f"SELECT held.eid AS eid, {selected} FROM {wanted} CROSS JOIN"

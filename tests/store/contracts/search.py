@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
@@ -289,3 +290,21 @@ class SearchContract:
         assert {hit.id for hits in seen for hit in hits} == {"C-1", "C-3", "C-5", "P-1", "A-1", "A-3"} - (
             {"C-1"} if seq is None else set()
         )
+
+    @pytest.mark.requirement("KI-META-018")
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_short_answer_about_a_common_word_is_the_beginning_of_a_long_one(
+        self, space: SpaceStore, seed: int
+    ) -> None:
+        rolled = Random(seed)
+        texts = [" ".join(["oak"] * rolled.choice((1, 1, 1, 2, 5)) + ["x"] * rolled.randint(0, 9)) for _ in range(1500)]
+        # The last are the shortest, and the kinds of an index's order are not those of the ids.
+        texts[-20:] = ["oak"] * 20
+        types = [rolled.choice((PERSON, PLACE)) for _ in texts]
+        numbered = enumerate(zip(texts, types, strict=True), 1)
+        write(space, *(concept(f"C-{n}", type_, attributes={"text": text}) for n, (text, type_) in numbered))
+        long = found(space, "oak", limit=1000)
+        for lineages in (None, frozenset({PERSON})):
+            kept = [one for one in long if lineages is None or types[int(one[2:]) - 1] == PERSON]
+            for limit in (1, 7, 40, 200):
+                assert found(space, "oak", limit=limit, lineages=lineages) == kept[:limit]
