@@ -1,0 +1,48 @@
+"""Backing up, restoring and copying Spaces: between a store and files, and from store to store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from brain.backup import archive
+from brain.store.base import SpaceStore, Store
+from brain.store.dump import Tally, renamed
+from brain.times import timestamp
+
+
+def backup(store: Store, space_id: str, folder: Path, now_ms: int) -> archive.Written:
+    """Write one Space into `<folder>/<space id>-<time>.brain`, as of one moment, while others use it.
+
+    raises  SpaceMissing; StoreFormatError; FileExistsError when a backup was written within the same second; OSError
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made_at = timestamp(now_ms)
+    stamp = made_at[:19].replace("-", "").replace(":", "")
+    path = folder / f"{space_id}-{stamp}Z{archive.SUFFIX}"
+    with closing(store.open(space_id)) as space, space.dump() as rows:
+        return archive.write(rows, path, made_at)
+
+
+def restore(
+    store: Store, path: Path, *, space_id: str | None = None, replace: bool = False
+) -> tuple[SpaceStore, Tally]:
+    """A Space from an archive, under the archive's name or another; the caller closes it.
+
+    raises  as `Store.load` does; OSError when the file cannot be opened
+    """
+    with archive.opened(path) as opened:
+        rows = opened.rows if space_id is None else renamed(opened.rows, space_id)
+        return store.load(rows, replace=replace), opened.tally
+
+
+def copy(source: Store, target: Store, space_id: str, *, name: str | None = None, replace: bool = False) -> Tally:
+    """A Space of one store in another as well; what was committed to it meanwhile is not in the copy.
+
+    raises  SpaceMissing; as `Store.load` does
+    """
+    tally = Tally()
+    with closing(source.open(space_id)) as space, space.dump() as rows:
+        given = tally.following(rows if name is None else renamed(rows, name))
+        target.load(given, replace=replace).close()
+    return tally
