@@ -85,7 +85,7 @@ def celery_app(settings: Settings, **transport: Any) -> Celery:
         result_expires=None,
         task_ignore_result=True,
         task_store_errors_even_if_ignored=False,
-        task_queues=[Queue(f"brain.{name}") for name in QUEUES],
+        task_queues=[Queue(f"brain.{name}") for name in QUEUES],  # type: ignore[no-untyped-call]
         task_default_queue=Kind.SWEEP.queue,
         task_create_missing_queues=False,
         task_routes={kind.task: {"queue": kind.queue} for kind in Kind},

@@ -6,6 +6,7 @@ one Space at a time. What is imported before the fork is shared by all of them.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -56,6 +57,7 @@ def work(
         raise SettingsError(f"cannot start: --queues takes {', '.join(QUEUES)}, comma-separated")
     logs.configure(settings.log_level)
     keep_own_logging()
+    logging.captureWarnings(True)
     _warm()
     process = PoolProcess(settings, build or _build)
     app = celery_app(settings)
@@ -148,6 +150,7 @@ def _connect_signals(app: Any, process: PoolProcess) -> None:
         process.end()
 
     def ready(**_: Any) -> None:
+        log.info("ready")
         with suppress(Exception):  # the clock sends the next one
             # The backlog of every Space, without being asked.
             app.send_task(Kind.SWEEP.task, queue=Kind.SWEEP.queue, retry=False, ignore_result=True)
