@@ -85,6 +85,7 @@ class _Draft:
     conditions: Conditions
     ids: frozenset[ElementId] | None = None
     matches: list[Match] = field(default_factory=list)
+    members: list[tuple[Any, Json]] = field(default_factory=list)
     names_state: bool = False
 
 
@@ -97,7 +98,8 @@ def scan(variable: str, kind: Kind, pattern: ast.ObjectPattern, binder: Binder, 
     reader = _Reader(kind, binder, endpoints, draft)
     for member in pattern.members:
         reader.member((), member.name, member.value)
-    return Scan(variable, draft.conditions, draft.ids, tuple(draft.matches))
+    conditions = replace(draft.conditions, members=tuple(draft.members))
+    return Scan(variable, conditions, draft.ids, tuple(draft.matches))
 
 
 def described_scan(variable: str, value: Document, binder: Binder) -> Scan:
@@ -214,8 +216,7 @@ class _Reader:
         elif value is None or isinstance(value, list) or not _is_plain(path):
             self._match(path, Constant(value))
         else:
-            plain: Any = path
-            self._condition("members", (*self.draft.conditions.members, (plain, value)))
+            self.draft.members.append((path, value))
 
     def _own_condition(self, name: str, path: tuple[PathStep, ...], value: Json) -> None:
         if not isinstance(value, str):

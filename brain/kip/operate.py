@@ -173,7 +173,10 @@ class Operator:
     # --- what single and atomic operations share ----------------------------------------------------------------------
 
     def keeper(self, prepared: Sequence[Prepared], key: Key | None) -> Keeper:
-        """The keeper of an outcome. What makes two requests one are their commands, values and observations (§34.4)."""
+        """The keeper of an outcome. What makes two requests one are their commands, values and observations (§34.4).
+
+        A request that may write nothing has nothing to keep: its reads are simply made again.
+        """
         asked = {
             "space": self.engine.space_uri,
             "operations": [
@@ -182,7 +185,7 @@ class Operator:
             ],
             "ingest": [dict(entry) for entry in self.request.ingested],
         }
-        bound = None if self.request.dry_run else key
+        bound = None if self.request.dry_run or self.session.readonly else key
         return Keeper(self.session, bound, digest(asked), self.engine.clock.now_ms(), self.engine.limits)
 
     def statement(

@@ -92,8 +92,8 @@ class Engine:
         try:
             if isinstance(request, (bytes, str)):
                 raw = strict_json.read(request)
-            else:
-                strict_json.check(raw)
+            elif strict_json.check(raw):
+                raw = strict_json.with_lists(raw)
             envelope = read_request(raw, self.limits)
             govern.require_principal(session)
             self._require(envelope)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from brain import errors
-from brain.ids import MAX_SAFE_INTEGER, is_element_id, object_key
+from brain.ids import MAX_SAFE_INTEGER, canonical_json, is_element_id, object_key
 from brain.kip import ast
 from brain.kip.algebra import HIDDEN, Known, Lineages, PathStep
 from brain.kip.context import Limits, Run
@@ -151,7 +151,7 @@ class Binder:
         members = set(value)
         texts = all(isinstance(item, str) for item in value.values())
         if texts and members == {"id"}:
-            return Known(frozenset((value["id"],)))
+            return Known(frozenset((_key(value["id"]),)))
         if texts and members == {"canonical_id"}:
             return Known(frozenset((object_key(dict(value)),)), value["canonical_id"])
         if texts and members == {"type", "key"}:
@@ -161,11 +161,16 @@ class Binder:
                 raise errors.UnsupportedCapability(
                     "References into another Space are not supported.", hint="Ask that Space itself."
                 )
-            return Known(frozenset((value["element_id"],)))
+            return Known(frozenset((_key(value["element_id"]),)))
         raise errors.StructuralReferenceInvalid(
             f"{shown(value)} does not name an element.",
             hint='Bind an id, {"id": …}, {"canonical_id": …} or {"type": …, "key": …}.',
         )
+
+
+def _key(named: str) -> str:
+    """The key of an element that is named; of a text that no element can have as its id a key that nothing has."""
+    return named if is_element_id(named) else canonical_json({"id": named}).decode()
 
 
 def shown(value: Json) -> str:

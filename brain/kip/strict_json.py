@@ -44,12 +44,16 @@ def read(text: bytes | str) -> Any:
     return value
 
 
-def check(value: Any, depth: int = 0) -> None:
-    """Refuse a value that strict JSON could not carry: a caller in the same process hands in Python objects."""
+def check(value: Any, depth: int = 0) -> bool:
+    """Refuse a value that strict JSON could not carry: a caller in the same process hands in Python objects.
+
+    returns  whether a tuple stands for an array anywhere in it, see `with_lists`
+    """
     if depth > _NESTING:
         raise errors.InvalidRequestEnvelope("The request is nested too deeply.")
+    has_tuple = False
     if value is None or isinstance(value, bool):
-        return
+        return has_tuple
     if isinstance(value, str):
         if not value.isascii() and SURROGATE.search(value):
             raise errors.InvalidRequestEnvelope(
@@ -66,12 +70,21 @@ def check(value: Any, depth: int = 0) -> None:
             if not isinstance(name, str):
                 raise errors.InvalidRequestEnvelope("The names in a JSON object are strings.")
             check(name)
-            check(item, depth + 1)
+            has_tuple |= check(item, depth + 1)
     elif isinstance(value, (list, tuple)):
+        has_tuple = isinstance(value, tuple)
         for item in value:
-            check(item, depth + 1)
+            has_tuple |= check(item, depth + 1)
     else:
         raise errors.InvalidRequestEnvelope(f"{type(value).__name__} is no JSON value.")
+    return has_tuple
+
+
+def with_lists(value: Any) -> Any:
+    """A checked value with its arrays as lists, which is what the engine takes them for."""
+    if isinstance(value, Mapping):
+        return {name: with_lists(item) for name, item in value.items()}
+    return [with_lists(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class Identity:
 
     def label(self, value: Json) -> str:
         """How a Proposition's object compares: the resolved id of an element, the canonical text of a Literal."""
-        return self.resolve(value["id"]) if isinstance(value, dict) else object_key(value)
+        return self.resolve(value["id"]) if isinstance(value, dict) and "id" in value else object_key(value)
 
     def names(self, labels: Iterable[str]) -> frozenset[str]:
         """Every stored spelling of these subjects or objects: themselves and what was merged into them."""

@@ -1,0 +1,82 @@
+"""Values no author means and some caller sends: each has an answer or a refusal, and none takes long."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from brain.kip import strict_json
+from brain.kip.context import Session
+from tests.kip.conftest import Space
+
+requirement = pytest.mark.requirement
+
+READER = Session(principal_id="reader", channel="test", readonly=True)
+PERSON = 'CREATE CONCEPT ?p {TYPE "Person" NAME "Ann"}'
+
+
+@requirement("KI-BELIEF-001", "KI-ERR-082")
+@pytest.mark.parametrize(
+    "named",
+    [{"id": "2026-09-20"}, {"id": ""}, {"id": "5"}, {"id": '"Oslo"'}, {"canonical_id": "nobody"}],
+)
+def test_belief_in_what_no_element_can_be_is_insufficient(space: Space, named: dict[str, str]) -> None:
+    ann = space.handles(PERSON)["p"]
+    found = space.write('FIND(?b.status) WHERE { ?b BELIEF (:ann, "timezone", :named) }', ann=ann, named=named)
+    assert found == ["insufficient"]
+
+
+@requirement("KI-ERR-082")
+def test_a_reference_to_what_is_no_id_never_meets_the_literal_it_looks_like(space: Space) -> None:
+    ann = space.handles(PERSON)["p"]
+    space.write('ASSERT (:ann, "timezone", "+01:00") {by: :ann, mode: "stated"}', ann=ann)
+    find = 'FIND(COUNT(?p)) WHERE { ?p (:ann, "timezone", :zone) }'
+    assert space.write(find, ann=ann, zone="+01:00") == [1]
+    assert space.write(find, ann=ann, zone={"id": '"+01:00"'}) == [0]
+
+
+@requirement("KI-ERR-082")
+def test_a_tuple_of_a_caller_in_the_same_process_is_the_array_it_would_be_in_json(space: Space) -> None:
+    for member in ("key", "name"):
+        find = f"FIND(?c.id) WHERE {{ ?c {{{member}: :value}} }}"
+        codes = [space.answer(find, value=value).get("error", {}).get("code") for value in ((1, 2), [1, 2])]
+        assert codes[0] == codes[1] != "InternalError"
+    find = "FIND(?c.id) WHERE { ?c {attributes: {sizes: :sizes}} }"
+    space.write('CREATE CONCEPT ?p {TYPE "Person" NAME "Bo" SET ATTRIBUTES {sizes: [1, 2]}}')
+    assert space.write(find, sizes=(1, 2)) == space.write(find, sizes=[1, 2])
+    assert strict_json.with_lists({"a": ((1,), {"b": ()})}) == {"a": [[1], {"b": []}]}
+
+
+@requirement("KI-ENV-035")
+def test_a_pattern_of_many_members_is_planned_in_time_linear_in_their_number(space: Space) -> None:
+    def seconds(count: int) -> float:
+        began = time.thread_time()
+        space.answer("FIND(?c) WHERE { ?c {attributes: :all} }", all={f"k{number}": number for number in range(count)})
+        return time.thread_time() - began
+
+    assert seconds(40_000) < 60 * max(seconds(2_000), 0.01)  # with the square it is 400 times as long
+
+
+@requirement("KI-TX-015")
+@pytest.mark.parametrize("mode", ["atomic", "independent"])
+def test_a_session_that_only_reads_leaves_nothing_under_an_idempotency_key(space: Space, mode: str) -> None:
+    asked: dict[str, Any] = {"execution": {"mode": mode, "idempotency_key": "k"}}
+    before = documents(space)
+    for _ in range(2):
+        assert "error" not in space.answer("FIND(COUNT(?c)) WHERE { ?c {} }", session=READER, envelope=asked)
+    assert documents(space) == before
+
+
+def documents(space: Space) -> list[str]:
+    with space.store.snapshot() as snapshot:
+        return [key for name in ("kip.outcome", "kip.outcome.mark") for key, _ in snapshot.scan_state(name)]
+
+
+def test_a_name_that_stands_twice_among_many_is_found_at_once() -> None:
+    names = ", ".join(f'"n{number}": 1' for number in range(200_000))
+    began = time.thread_time()
+    with pytest.raises(Exception, match="'n199999' stands twice"):
+        strict_json.read(f'{{{names}, "n199999": 2}}')
+    assert time.thread_time() - began < 5
