@@ -71,16 +71,21 @@ class Played:
 
 
 class Arena:
-    """A context manager; `corpus.values` is given the ids its Space holds."""
+    """A context manager.
 
-    def __init__(self, corpus: Corpus) -> None:
+    template  a file with the Space as it is to be; without one it is filled from the corpus, whose `values` are then
+              given the ids the Space holds
+    """
+
+    def __init__(self, corpus: Corpus, template: Path | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="brain-fuzz-")
-        self._template = Path(self._folder.name, "template.db")
+        self.template = template or Path(self._folder.name, "template.db")
         self._file = Path(self._folder.name, "spaces", f"{_SPACE}.db")
         self._clock = FixedClock(_NOW_MS)
         self._library = PackageLibrary.bundled()
         self._store = SqliteStore(self._file.parent, clock=self._clock, durability="normal")
-        self._fill(corpus)
+        if template is None:
+            self._fill(corpus)
 
     def __enter__(self) -> Self:
         self.fresh()
@@ -90,6 +95,10 @@ class Arena:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._close()
+        self.discard()
+
+    def discard(self) -> None:
+        """Give back what stands on the disk, the template made here included."""
         self._store.close()
         self._folder.cleanup()
 
@@ -97,7 +106,7 @@ class Arena:
         """The Space as it was first filled."""
         self._close()
         self._store.delete(_SPACE)
-        shutil.copyfile(self._template, self._file)
+        shutil.copyfile(self.template, self._file)
         self._open()
 
     def play(self, attempt: Attempt) -> Played:
@@ -149,7 +158,7 @@ class Arena:
         connection = apsw.Connection(str(self._file))
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
-        shutil.copyfile(self._file, self._template)
+        shutil.copyfile(self._file, self.template)
 
     def _open(self) -> None:
         self._space = self._store.open(_SPACE)

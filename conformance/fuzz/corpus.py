@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,14 @@ class Corpus:
     """Seeds in the order of their files, and what they are made of.
 
     tokens  each token that occurs, once
+    sorts   these by `sort_of`
     values  parameter names with every value bound to them; `Arena` adds what its Space holds
     setups  the fixtures' setup steps, which fill the Space
     """
 
     seeds: list[Seed] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
+    sorts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     setups: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -60,6 +63,8 @@ def corpus_of(folders: Iterable[Path] = ()) -> Corpus:
         corpus.setups += [{"command": step} if isinstance(step, str) else step for step in steps]
     corpus.seeds = list(seen.values())
     corpus.tokens = list(dict.fromkeys(token for text in seen for token in TOKEN.findall(text) if token.strip()))
+    for found in corpus.tokens:
+        corpus.sorts[sort_of(found)].append(found)
     for seed in corpus.seeds:
         for name, value in seed.values.items():
             corpus.values[name].append(value)
@@ -102,3 +107,13 @@ def _parses(text: str) -> bool:
     except KipError:
         return False
     return True
+
+
+@lru_cache(maxsize=65_536)
+def sort_of(found: str) -> str:
+    """What a token can be replaced by and often still parse: texts, numbers, names; empty for anything else."""
+    if found[0] in '?:"' and len(found) > 1:
+        return found[0]
+    if found[0].isdigit() or (found[0] == "-" and len(found) > 1):
+        return "0"
+    return "w" if found[0].isalpha() and not found.isupper() else ""
