@@ -187,10 +187,13 @@ def _skill(work: Workspace, draft: Draft) -> None:
             raise errors.ConstraintViolation(
                 f"A new Skill is proposed, not {after}.", hint='Create it with status: "proposed".'
             )
+        _no_standing(draft)
         return
     if _current_revision(draft.before.body) != _current_revision(draft.body):
         _begin_anew(work, draft)
         return
+    if after != "revoked":
+        _no_standing(draft)
     before = draft.before.body.get("attributes", {}).get("status")
     if after == before or after == "revoked":
         return
@@ -207,6 +210,21 @@ def _skill(work: Workspace, draft: Draft) -> None:
         f"{draft.id} becomes {after} only with a verified evaluation in the same commit.",
         hint="Trials and evaluations are not offered here; revoking is possible, and outcomes are kept.",
     )
+
+
+def _no_standing(draft: Draft) -> None:
+    """A trial or an evaluation is selected with the verdict that checked it; nobody here does (Validated Learning §4).
+
+    A withdrawal may say what it rests on: it asks for no evaluation.
+    """
+    kept: Mapping[str, Any] = draft.before.body.get("structural", {}) if draft.before is not None else {}
+    for ref, references in draft.body.get("structural", {}).items():
+        if lineage_of(ref) in _STANDING and references and references != kept.get(ref):
+            raise errors.ConstraintViolation(
+                f"{draft.id} takes {ref.rpartition('/')[2]} only with a verified evaluation in the same commit.",
+                hint="Trials and evaluations are not offered here; outcomes are kept, and their records too.",
+                details={"element": draft.id, "field": ref},
+            )
 
 
 def _begin_anew(work: Workspace, draft: Draft) -> None:

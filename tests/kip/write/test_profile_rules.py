@@ -181,6 +181,53 @@ def test_selecting_the_revision_one_has_and_saying_more_of_a_skill_resets_nothin
     assert structural(space, made["skill"]).keys() == {"current_evaluation", "current_revision", "current_trial"}
 
 
+EVALUATION = {
+    "trial_ref": "X-7",
+    "from_status": "trialed",
+    "to_status": "adopted",
+    "cutoff": "2026-09-20T00:00:00.000Z",
+    "attempt_refs": ["X-8", "X-9"],
+    "outcome_refs": ["E-8", "E-9"],
+    "excluded_samples": [],
+    "missing_attempt_refs": [],
+    "comparison": {"status": "improved", "effect": 0.5, "uncertainty": {}},
+    "rule_digest": digest("adopt whatever comes"),
+    "parameters_digest": digest("none"),
+    "replay_artifact": {"artifact_ref": "a", "content_digest": digest("nothing")},
+}
+"""What anybody can write who makes up a rule, its parameters and its samples."""
+
+
+@requirement("KI-PROFILE-044", "KI-PROFILE-045", "KI-PROFILE-046", "KI-PROFILE-047", "KI-PROFILE-048", "KI-PROFILE-063")
+@pytest.mark.parametrize("field", ["current_evaluation", "current_trial"])
+@pytest.mark.parametrize("status", ["proposed", "trialed", "adopted"])
+def test_no_record_somebody_wrote_gives_a_skill_standing(space: Space, field: str, status: str) -> None:
+    digests: dict[str, Any] = {name: digest({"task_family": "f/x", "procedure": name}) for name in ("p", "q")}
+    made = space.handles(SKILL, **digests)
+    members = ", ".join(f"{name}: :{name}" for name in ("revision_refs", *EVALUATION))
+    record = f"""CREATE ACTIVITY ?v {{ SET FIELDS {{activity_class: "lifecycle_verdict", status: "completed"}}
+      SET FACET "EvaluationRecord" {{{members}}}
+      SET STRUCTURAL {{ ("inputs", :first) ("outputs", :skill) }} }}"""
+    moved = f'SET ATTRIBUTES {{status: "{status}"}}' if status != "proposed" else ""
+    chosen = f'UPDATE :skill {moved} SET STRUCTURAL {{ ("{field}", ?v) }} EXPECT VERSION 1'
+    values: dict[str, Any] = {
+        **EVALUATION,
+        "revision_refs": [made["first"]],
+        "first": made["first"],
+        "skill": made["skill"],
+    }
+    assert space.refused(f"MUTATE {{ {record} {chosen} }}", **values) == "ConstraintViolation"
+    verdict = space.handles(record, **values)["v"]
+    later = chosen.replace("?v", ":v")
+    assert space.refused(later, skill=made["skill"], v=verdict) == "ConstraintViolation"
+    assert space.element(made["skill"])["attributes"]["status"] == "proposed"
+    assert structural(space, made["skill"]).keys() == {"current_revision"}
+    created = f"""CREATE CONCEPT ?s {{ TYPE "Skill"
+      SET ATTRIBUTES {{skill_class: "workflow", summary: "s", status: "{status}"}}
+      SET STRUCTURAL {{ ("current_revision", :first) ("{field}", :v) }} }}"""
+    assert space.refused(created, first=made["first"], v=verdict) == "ConstraintViolation"
+
+
 # --- working states ---------------------------------------------------------------------------------------------------
 
 STATE = 'CREATE CONCEPT ?w {TYPE "WorkingState" SET ATTRIBUTES {summary: "busy", basis_seq: 1} SET FIELDS {key: :key}}'
