@@ -26,6 +26,11 @@ _STEPS_BETWEEN_LOOKS = 10_000
 _LOG_PAGES = 4_000
 """Pages of the log after which a commit moves them into the file."""
 
+_CACHE_KB = 8_000
+"""What a connection may keep of a file, as far as it was read: about the inner pages of the indexes of a million
+elements, so that a lookup reads no page but those of its own rows. A scan is not helped by any that is smaller than
+the file; memory mapping would serve both, but turns an unreadable disk into the end of the process."""
+
 _LONGEST_NAP_S = 0.005
 
 _REPLACE_WAIT_MS = 1_000
@@ -63,6 +68,7 @@ def connect(path: Path, options: Options, *, is_new: bool = False) -> apsw.Conne
     # What is purged is overwritten, not only unlinked (§60.3).
     connection.pragma("secure_delete", True)
     connection.pragma("temp_store", "memory")
+    connection.pragma("cache_size", -_CACHE_KB)
     # Pages of several commits go into the file together; the log's own file does not stay larger than it has to.
     connection.pragma("wal_autocheckpoint", _LOG_PAGES)
     connection.pragma("journal_size_limit", _LOG_PAGES * 4096)
