@@ -1,13 +1,14 @@
 """A process of its own with an engine; run as `python -m tests.kip.transactions.engine`.
 
-Each line of its input is a JSON object `{"folder", "request"}`; each line of its output the response. It keeps the last
-folder's Space open.
+Each line of its input is a JSON object `{"folder", "request", "hold_ms"}`; each line of its output the response, given
+after so many milliseconds, in which the process can be killed. It keeps the last folder's Space open.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 
 from brain import logs
 from brain.kip.library import PackageLibrary
@@ -28,7 +29,9 @@ def main() -> None:
             opened.clear()
             store = SqliteStore(folder, durability="normal")
             opened[folder] = Engine(store.open("default"), library, clock=SystemClock())
-        print(json.dumps(opened[folder].execute(asked["request"], OWNER).response), flush=True)  # noqa: T201
+        answer = json.dumps(opened[folder].execute(asked["request"], OWNER).response)
+        time.sleep(asked["hold_ms"] / 1000)
+        print(answer, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

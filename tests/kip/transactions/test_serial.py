@@ -66,9 +66,10 @@ class Process:
         self.unread = 0
         self.running = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def send(self, folder: str, request: dict[str, Any]) -> None:
+    def send(self, folder: str, request: dict[str, Any], *, hold_ms: int = 0) -> None:
+        """hold_ms  how long it keeps the answer to itself"""
         assert self.running.stdin is not None
-        self.running.stdin.write(json.dumps({"folder": folder, "request": request}) + "\n")
+        self.running.stdin.write(json.dumps({"folder": folder, "request": request, "hold_ms": hold_ms}) + "\n")
         self.running.stdin.flush()
         self.unread += 1
 
@@ -125,23 +126,25 @@ class Serial(RuleBasedStateMachine):
     @rule(
         victim=st.integers(0, PROCESSES - 1),
         bursts=st.lists(st.lists(kinds, min_size=1, max_size=4), min_size=PROCESSES, max_size=PROCESSES),
-        heard=st.integers(0, 3),
-        wait_us=st.integers(0, 4_000),
+        commits=st.integers(0, 6),
+        wait_us=st.integers(0, 3_000),
+        hold_ms=st.sampled_from([0, 10]),
     )
-    def kill_a_writer(self, victim: int, bursts: list[list[str]], heard: int, wait_us: int) -> None:
-        """One of the processes is killed with SIGKILL, so long after one of its answers, while all of them write.
+    def kill_a_writer(self, victim: int, bursts: list[list[str]], commits: int, wait_us: int, hold_ms: int) -> None:
+        """One of the processes is killed with SIGKILL, so long after so many commits, while all of them write.
 
         It had begun at most one write that it did not answer. That one is in the Space as a whole or not at all, what
         it was sent after that is not, and what the others were sent is as if nothing had happened.
         """
         asked = [[self._request(kind) for kind in burst] for burst in bursts]
-        for process, requests in zip(self.processes, asked, strict=True):
+        awaited, patience = self.space.seq + commits, time.monotonic() + 0.1
+        for place, requests in enumerate(asked):
             for request in requests:
-                process.send(self._folder.name, request)
-        dying = self.processes[victim]
-        answers = [dying.answer() for _ in asked[victim][:heard]]
+                self.processes[place].send(self._folder.name, request, hold_ms=hold_ms if place == victim else 0)
+        while self.space.seq < awaited and time.monotonic() < patience:
+            pass
         time.sleep(wait_us / 1_000_000)
-        answers += dying.end()
+        answers = self.processes[victim].end()
         self.processes[victim] = Process()
         for request, answer in zip(asked[victim], answers, strict=False):
             self._note(request, answer)
