@@ -1,4 +1,4 @@
-"""The syntax tree: one frozen node per production of the three grammars (KQL.ebnf, KML.ebnf, META.ebnf).
+"""The syntax tree: one immutable node per production of the three grammars (KQL.ebnf, KML.ebnf, META.ebnf).
 
 Nodes compare by content: a span says where the text stood and takes no part in equality, so a tree that was printed and
 parsed again equals the first. Keywords, symbols and states stay as written by the author; resolving them is
@@ -7,12 +7,30 @@ parsed again equals the first. Keywords, symbols and states stay as written by t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar, dataclass_transform, overload
+
+_Class = TypeVar("_Class", bound=type)
 
 
-@dataclass(frozen=True, slots=True)
+@overload
+def node(kind: _Class) -> _Class: ...
+@overload
+def node(*, has_own_equality: bool) -> Callable[[_Class], _Class]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def node(kind: _Class | None = None, *, has_own_equality: bool = False) -> _Class | Callable[[_Class], _Class]:
+    """A dataclass that the type checker takes for a frozen one.
+
+    A frozen one sets each member by a call, which makes a node four times as dear as a plain one, and a parser makes
+    little else.
+    """
+    make = dataclass(slots=True, eq=not has_own_equality, unsafe_hash=not has_own_equality)
+    return make if kind is None else make(kind)  # type: ignore[return-value]
+
+
+@node
 class Span:
     """Half-open character offsets in the command text."""
 
@@ -24,7 +42,7 @@ NOWHERE = Span(0, 0)
 """The span of a node that no text produced."""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Node:
     """Base of every node."""
 
@@ -34,21 +52,21 @@ class Node:
 # --- values and expressions -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Variable(Node):
     """`?name`: a query variable, or a local handle in a mutation."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Parameter(Node):
     """`:name`: bound data, never text."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(has_own_equality=True)
 class Literal(Node):
     """A JSON scalar. Numbers are checked against §9.3 by the lexer; an integral number is an int.
 
@@ -68,12 +86,12 @@ class Literal(Node):
         return hash((isinstance(self.value, bool), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ArrayLiteral(Node):
     items: tuple[DataValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Member(Node):
     """`name: value` of an object literal or of an assignment object."""
 
@@ -81,14 +99,14 @@ class Member(Node):
     value: DataValue
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ObjectLiteral(Node):
     """Also the assignment object of KML; members in written order."""
 
     members: tuple[Member, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class FieldAccess(Node):
     """`?x.a.b["C"]` with at least one step; a bracket step is one step even when it holds dots."""
 
@@ -96,7 +114,7 @@ class FieldAccess(Node):
     steps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class FunctionCall(Node):
     """`NAME(a, b)`; the name in the author's spelling."""
 
@@ -104,20 +122,20 @@ class FunctionCall(Node):
     arguments: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unary(Node):
     operator: OneOf["!", "-"]
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Binary(Node):
     operator: OneOf["||", "&&", "==", "!=", "<", ">", "<=", ">="]
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Aggregate(Node):
     """`COUNT(DISTINCT ?x)`; only in projections and sort keys."""
 
@@ -135,25 +153,25 @@ Projection: TypeAlias = Expression | Aggregate
 # --- terms and match objects ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ArrayPattern(Node):
     items: tuple[PatternValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PatternMember(Node):
     name: str
     value: PatternValue
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ObjectPattern(Node):
     """`{type: "Person", attributes: {city: ?c}}`."""
 
     members: tuple[PatternMember, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Hops(Node):
     """`{n}`, `{m,n}`, `{m,}`; `most` is None without an upper bound."""
 
@@ -161,7 +179,7 @@ class Hops(Node):
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PathAtom(Node):
     """One alternative of a predicate expression, with its quantifier (KQL only)."""
 
@@ -169,7 +187,7 @@ class PathAtom(Node):
     hops: Hops | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionTuple(Node):
     """`(subject, predicate, object)`. KML and META always have exactly one alternative without hops."""
 
@@ -188,7 +206,7 @@ class PropositionTuple(Node):
         return len(self.path) > 1 or self.path[0].hops is not None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionById(Node):
     """`(id: "P-1")`: names a stored Proposition."""
 
@@ -206,7 +224,7 @@ PatternValue: TypeAlias = (
 # --- WHERE ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Where(Node):
     """A block of clauses in written order.
 
@@ -217,7 +235,7 @@ class Where(Node):
     known: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ConceptPattern(Node):
     """`?x {…}` or `?x CONCEPT {…}`; the two are one."""
 
@@ -225,7 +243,7 @@ class ConceptPattern(Node):
     match: ObjectPattern
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PropositionPattern(Node):
     """`[?p] [PROPOSITION] (…)`."""
 
@@ -233,25 +251,25 @@ class PropositionPattern(Node):
     proposition: Tuple
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class AssertionPattern(Node):
     variable: Variable
     match: ObjectPattern
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class EvidencePattern(Node):
     variable: Variable
     match: ObjectPattern
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ActivityPattern(Node):
     variable: Variable
     match: ObjectPattern
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StructuralPattern(Node):
     """`[?edge] STRUCTURAL (source, "field", target)`."""
 
@@ -261,7 +279,7 @@ class StructuralPattern(Node):
     target: Term
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class BeliefTriple(Node):
     """The three-term operand of BELIEF, with one exact predicate."""
 
@@ -270,7 +288,7 @@ class BeliefTriple(Node):
     object: Term
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class BeliefPattern(Node):
     """`?b BELIEF (?p)`, `?b BELIEF (id: :p)` or `?b BELIEF (s, "p", o)`."""
 
@@ -278,7 +296,7 @@ class BeliefPattern(Node):
     target: Variable | PropositionById | BeliefTriple
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class BeliefSlotPattern(Node):
     """`?s BELIEF SLOT (subject, "predicate")`."""
 
@@ -290,7 +308,7 @@ class BeliefSlotPattern(Node):
 SearchKind: TypeAlias = OneOf["CONCEPT", "PROPOSITION", "ASSERTION", "EVIDENCE", "ACTIVITY"]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SearchPattern(Node):
     """`?x SEARCH CONCEPT "text" [WITH TYPE t] [WITH PREDICATE p] [MODE m] [THRESHOLD n] LIMIT k`."""
 
@@ -304,22 +322,22 @@ class SearchPattern(Node):
     limit: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Filter(Node):
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Not(Node):
     where: Where
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Optional(Node):
     where: Where
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Union(Node):
     where: Where
 
@@ -344,13 +362,13 @@ WhereClause: TypeAlias = (
 # --- KQL --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class OrderItem(Node):
     key: Projection
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Find(Node):
     """The one KQL statement."""
 
@@ -370,7 +388,7 @@ Target: TypeAlias = Variable | Parameter | Literal
 """`target_ref`: a WHERE variable or handle, a parameter, or a quoted element id."""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Plane(Node):
     """`OF ATTRIBUTES`, `OF STRUCTURAL`, `OF RETENTION` or `OF FACET "X"`."""
 
@@ -378,7 +396,7 @@ class Plane(Node):
     facet: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ExpectVersion(Node):
     """`EXPECT VERSION n [OF plane]`; without a plane the whole element's version."""
 
@@ -386,34 +404,34 @@ class ExpectVersion(Node):
     plane: Plane | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetFields(Node):
     assignments: ObjectLiteral
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetAttributes(Node):
     assignments: ObjectLiteral
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetFacet(Node):
     facet: Scalar
     assignments: ObjectLiteral
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetAttributes(Node):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetFacet(Node):
     facet: Scalar
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class StructuralEntry(Node):
     """`("field", target) {index: n}`; `options` only in SET."""
 
@@ -422,32 +440,32 @@ class StructuralEntry(Node):
     options: ObjectLiteral | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetStructural(Node):
     entries: tuple[StructuralEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UnsetStructural(Node):
     entries: tuple[StructuralEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class TypeClause(Node):
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ClientKey(Node):
     key: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class NameClause(Node):
     name: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class MatchClause(Node):
     match: ObjectPattern
 
@@ -461,27 +479,27 @@ UpdateAction: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class CreateConcept(Node):
     handle: Variable
     clauses: tuple[CreateClause, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class UpsertConcept(Node):
     handle: Variable
     clauses: tuple[UpsertClause, ...]
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class EnsureProposition(Node):
     handle: Variable | None
     proposition: Tuple
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Assert(Node):
     """`ASSERT [?h] (s, p, o) {…} [SUPERSEDING target]` (§55.1)."""
 
@@ -491,7 +509,7 @@ class Assert(Node):
     superseding: Target | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class CreateRecord(Node):
     """CREATE EVIDENCE, CREATE ASSERTION or CREATE ACTIVITY."""
 
@@ -500,7 +518,7 @@ class CreateRecord(Node):
     clauses: tuple[ClientKey | SetFields | SetFacet | SetStructural, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Update(Node):
     target: Target
     actions: tuple[UpdateAction, ...]
@@ -509,7 +527,7 @@ class Update(Node):
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Transition(Node):
     """`TRANSITION target TO "state" [BY target] [SET …]`."""
 
@@ -522,7 +540,7 @@ class Transition(Node):
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class SetRetention(Node):
     target: Target
     assignments: ObjectLiteral
@@ -531,7 +549,7 @@ class SetRetention(Node):
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Purge(Node):
     """`PURGE target … [REFERENCE POLICY p] CONFIRM "PURGE"`."""
 
@@ -542,7 +560,7 @@ class Purge(Node):
     reference_policy: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class PurgePayload(Node):
     target: Target
     where: Where | None = None
@@ -550,7 +568,7 @@ class PurgePayload(Node):
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class MergeConcept(Node):
     source: Target
     target: Target
@@ -558,7 +576,7 @@ class MergeConcept(Node):
     expect: tuple[ExpectVersion, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Define(Node):
     """`DEFINE PREDICATE "name" {…}` or `DEFINE CONCEPT TYPE "Name" {…}`."""
 
@@ -582,7 +600,7 @@ MutationClause: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Mutate(Node):
     clauses: tuple[MutationClause, ...]
 
@@ -614,7 +632,7 @@ DescribeSubject: TypeAlias = OneOf[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Describe(Node):
     """Every DESCRIBE form.
 
@@ -649,7 +667,7 @@ ListSubject: TypeAlias = OneOf[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class List(Node):
     """Every LIST form; `of` and `depth` for DEPENDENTS, `status` for SCHEMA PACKAGES."""
 
@@ -661,7 +679,7 @@ class List(Node):
     cursor: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Search(Node):
     """The SEARCH statement of META."""
 
@@ -676,20 +694,20 @@ class Search(Node):
     cursor: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Verify(Node):
     subject: OneOf["CAPSULE", "SCHEMA PACKAGE", "RECEIPT"]
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Validate(Node):
     subject: OneOf["KQL", "KML", "CAPSULE", "SCHEMA PACKAGE", "IMPORT PLAN"]
     value: Scalar
     options: ObjectLiteral | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Preview(Node):
     """`PREVIEW KML v` or `PREVIEW IMPORT CAPSULE v INTO space`."""
 
@@ -698,7 +716,7 @@ class Preview(Node):
     into: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class History(Node):
     """`HISTORY ELEMENT x` or `HISTORY SPACE` (element is None)."""
 
@@ -709,7 +727,7 @@ class History(Node):
     cursor: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Changes(Node):
     """`CHANGES SINCE cursor` or `CHANGES AFTER SEQ n`."""
 
@@ -718,7 +736,7 @@ class Changes(Node):
     limit: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class ExportCapsule(Node):
     target: Target
     where: Where

@@ -7,6 +7,7 @@ it (`governance/access.py`), and the `identity` control document. Nothing stored
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from brain import errors
 from brain.ids import digest
@@ -68,8 +69,14 @@ def preset_session(
 
 def authorization_view(session: Session) -> str:
     """An opaque name of what a session may see and do: equal for equal authority, else different (§27.1, §36.1)."""
-    made_of = [session.principal_id, sorted(session.permissions), sorted(session.actors)]
-    held = digest(made_of if session.authority is None else [*made_of, session.authority.digest])
+    authority = None if session.authority is None else session.authority.digest
+    return _view(session.principal_id, session.permissions, session.actors, authority)
+
+
+@lru_cache(maxsize=1024)
+def _view(principal_id: str, permissions: frozenset[str], actors: frozenset[ElementId], authority: str | None) -> str:
+    made_of = [principal_id, sorted(permissions), sorted(actors)]
+    held = digest(made_of if authority is None else [*made_of, authority])
     return f"view:{held.removeprefix('sha256:')[:32]}"
 
 

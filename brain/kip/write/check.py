@@ -103,6 +103,8 @@ def _attributes(work: Workspace, draft: Draft) -> None:
 
 def _facets(work: Workspace, draft: Draft) -> None:
     body = draft.body
+    if "facets" not in body and (draft.before is None or "facets" not in draft.before.body):
+        return
     carrier = validate.Carrier(draft.kind, body.get("schema_ref"), body.get("activity_class"), body.get("status"))
     before = _by_lineage(draft.before.body.get("facets", {})) if draft.before else {}
     after: Mapping[str, Any] = body.get("facets", {})

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brain import errors
-from brain.ids import is_element_id
+from brain.ids import is_element_id, object_key
 from brain.kip import ast
 from brain.kip.schema import Endpoint, PredicateType
 from brain.kip.write import apply, check, refs
@@ -137,16 +137,18 @@ def ensure(work: Workspace, node: ast.Tuple, *, holder: ElementId | None = None)
     subject = _subject(work, predicate, node.subject)
     value = _object(work, predicate, node.object)
     lineages = work.environment.group("predicate", predicate.symbol.lineage)
-    found = work.proposition(_resolved(work, subject), lineages, _resolved(work, value))
+    canonical = _resolved(work, subject), _resolved(work, value)
+    ends = object_key(canonical[0]), object_key(canonical[1])
+    found = work.proposition(ends, lineages)
     if found is None:
-        found = _create(work, predicate, _resolved(work, subject), _resolved(work, value))
-        work.hold_tuple(_resolved(work, subject), lineages, _resolved(work, value), found)
+        found = _create(work, predicate, *canonical)
+        work.hold_tuple(ends, lineages, found)
         holder = holder or found
     if holder is not None:
-        for name, end in (("subject", subject), ("object", value)):
-            if isinstance(end, dict) and "id" in end:
+        for name, end, resolved in (("subject", subject, canonical[0]), ("object", value, canonical[1])):
+            if end != resolved:
                 path = name if holder == found else f"proposition.{name}"
-                work.note_reference(holder, path, end["id"], work.canonical(end["id"]))
+                work.note_reference(holder, path, end["id"], resolved["id"])
     return found
 
 
@@ -199,8 +201,8 @@ def _from_value(work: Workspace, endpoint: Endpoint, value: Any, place: str) -> 
     if isinstance(value, str):
         if is_element_id(value) and (place == "subject" or endpoint.kinds):
             return {"id": _existing(work, value, place)}
-        return unicodedata.normalize("NFC", value)
-    if isinstance(value, Mapping):
+        return normalize("NFC", value)
+    if isinstance(value, (dict, Mapping)):  # a dict, as it nearly always is, is told sooner by its own name
         if set(value) == {"canonical_id"} and place == "object":
             found = refs.by_canonical_id(work, value["canonical_id"])
             return {"id": found} if found else dict(value)
@@ -233,4 +235,7 @@ def _handle(work: Workspace, name: str) -> ElementId:
 
 
 def _resolved(work: Workspace, end: Any) -> Any:
-    return {"id": work.canonical(end["id"])} if isinstance(end, dict) and "id" in end else end
+    if not isinstance(end, dict) or "id" not in end:
+        return end
+    survivor = work.canonical(end["id"])
+    return end if survivor == end["id"] else {"id": survivor}

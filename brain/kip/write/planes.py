@@ -31,7 +31,7 @@ LocalName = Callable[[str], str]
 
 def same(left: Any, right: Any) -> bool:
     """Whether two JSON values are one: 1 and 1.0 are, 1 and true are not."""
-    if isinstance(left, bool) or isinstance(right, bool):
+    if left is True or left is False or right is True or right is False:
         return left is right
     if isinstance(left, dict):
         return isinstance(right, dict) and left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
@@ -178,9 +178,9 @@ def _plane_versions(
         return counter if same(before, after) else counter + 1
 
     planes: dict[str, Any] = {
-        "attributes": advanced("attributes", _attributes_plane(old), _attributes_plane(new)),
+        "attributes": advanced("attributes", _attributes_plane(old) if old else {}, _attributes_plane(new)),
         "retention": advanced("retention", old.get("retention", {}), new.get("retention", {})),
-        "structural": advanced("structural", _structural_plane(old), _structural_plane(new)),
+        "structural": advanced("structural", _structural_plane(old) if old else {}, _structural_plane(new)),
     }
     if "facets" not in old and "facets" not in new and "facets" not in counters:
         return planes
@@ -201,7 +201,7 @@ def _attributes_plane(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _structural_plane(body: Mapping[str, Any]) -> dict[str, Any]:
-    plane = {name: body[name] for name in _REFERENCES if body.get(name)}
+    plane = {name: body[name] for name in _REFERENCES & body.keys() if body[name]}
     if body.get("structural"):
         plane["structural"] = body["structural"]
     return plane

@@ -51,7 +51,7 @@ def named(work: Workspace, value: Any, path: str) -> ElementId:
         if is_element_id(value):
             return value
         raise missing(work, f"{path} names {value!r}, which is no element id.", text=value)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, (dict, Mapping)):
         raise errors.TypeMismatch(
             f"{path} takes a reference to an element.",
             hint='Give an id string, {"id": …} or {"type": …, "key": …}.',

@@ -8,12 +8,12 @@ then values are filled in, and only the final state is checked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from brain import errors
 from brain.ids import Symbol, is_element_id
 from brain.kip import ast
+from brain.kip.walk import children
 from brain.kip.write import refs
 from brain.kip.write.select import Row, rows_of
 from brain.kip.write.values import Values
@@ -202,11 +202,8 @@ def variables_of(where: ast.Where) -> frozenset[str]:
     return frozenset(found)
 
 
-def _nodes(node: object) -> Iterator[ast.Node]:
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _nodes(item)
-    elif isinstance(node, ast.Node) and is_dataclass(node) and not isinstance(node, (ast.Not, ast.Filter)):
+def _nodes(node: ast.Node) -> Iterator[ast.Node]:
+    if not isinstance(node, (ast.Not, ast.Filter)):
         yield node
-        for member in fields(node):
-            yield from _nodes(getattr(node, member.name))
+        for below in children(node):
+            yield from _nodes(below)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brain import errors
-from brain.ids import lineage_of, object_key
+from brain.ids import lineage_of
 from brain.kip import govern
 from brain.kip.context import Run
 from brain.kip.write.planes import NO_VALUE, same
@@ -302,12 +302,13 @@ class Workspace:
     def _is_of(body: Mapping[str, Any], lineages: frozenset[str] | None) -> bool:
         return lineages is None or lineage_of(body["schema_ref"]) in lineages
 
-    def proposition(self, subject: Any, lineages: frozenset[str], value: Any) -> ElementId | None:
+    def proposition(self, ends: tuple[str, str], lineages: frozenset[str]) -> ElementId | None:
         """The active Proposition stored with exactly these canonical ends, in this statement or in the Space (§12.3).
 
         One that stands on a merged Concept is left to history; new writes land on the survivor (§11.2, §11.3).
+
+        ends  `object_key` of both
         """
-        ends = object_key(subject), object_key(value)
         own = self._tuples.get((ends[0], min(lineages), ends[1]))
         if own is not None or any(map(self._is_new, ends)):
             return own
@@ -325,9 +326,9 @@ class Workspace:
         draft = self.drafts.get(end)
         return draft is not None and draft.before is None
 
-    def hold_tuple(self, subject: Any, lineages: frozenset[str], value: Any, element_id: ElementId) -> None:
+    def hold_tuple(self, ends: tuple[str, str], lineages: frozenset[str], element_id: ElementId) -> None:
         """Let later clauses of this statement find a Proposition it creates."""
-        self._tuples[object_key(subject), min(lineages), object_key(value)] = element_id
+        self._tuples[ends[0], min(lineages), ends[1]] = element_id
 
 
 def copy_json(value: Any) -> Any:

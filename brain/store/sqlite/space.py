@@ -50,6 +50,7 @@ class SqliteSpace:
         self._is_closed = False
         self.instance_id = ""
         self._writer = self._open_file()
+        self._is_flushed = options.durability == "full"
         try:
             meta = _meta(self._writer)
             self.instance_id = meta["instance"]
@@ -101,7 +102,7 @@ class SqliteSpace:
             connection = self._writer
             waited_ms = round((time.monotonic() - started) * 1000)
             wait_for_locks(connection, max(0, patience_ms - waited_ms))
-            connection.execute(_FLUSHED if durable and self._options.durability == "full" else _UNFLUSHED)
+            self._flush_from_now(durable and self._options.durability == "full")
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except apsw.Error as error:
@@ -178,6 +179,12 @@ class SqliteSpace:
             connection.close(True)
             raise
         return connection
+
+    def _flush_from_now(self, is_flushed: bool) -> None:
+        """How the writer's next commit is written."""
+        if is_flushed != self._is_flushed:
+            self._writer.execute(_FLUSHED if is_flushed else _UNFLUSHED)
+            self._is_flushed = is_flushed
 
     def _check_open(self) -> None:
         if self._is_closed:
