@@ -13,6 +13,7 @@ COMMANDS = {
     "oracle": "compare with recorded or live answers of the reference engine",
     "api": "run the black-box contract of the HTTP door against our servers",
     "fuzz": "send mutated commands: no crash, no hang, no write through a reader",
+    "chaos": "accept and form inputs while processes, workers and Redis are killed at random",
     "bench": "measure parsing, engine and service, beside the floor and the reference engine",
     "requirements": "list requirements without a test and marks without a row",
 }
