@@ -26,6 +26,7 @@ from brain.kip.library import PackageLibrary
 from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
 from brain.service.management import Management
+from brain.service.memory import Memory
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.space_tokens import SpaceTokens
@@ -146,7 +147,12 @@ def build(
     tokens = SpaceTokens(clock)
     doorkeeper = Doorkeeper(_verifier(settings, clock), settings.managers, tokens, spaces)
     http = http_app(
-        brain, settings, doorkeeper=doorkeeper, management=Management(spaces, tokens, clock), background=runner.running
+        brain,
+        settings,
+        doorkeeper=doorkeeper,
+        management=Management(spaces, tokens, clock),
+        memory=Memory(spaces, queue, clock),
+        background=runner.running,
     )
     return Application(settings, spaces, queue, passes, runner, brain, http, model)
 

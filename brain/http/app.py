@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http import management as managing
+from brain.http import memory as remembering
 from brain.http import spaces
 from brain.http.admission import Admission
 from brain.http.auth import Failures, route
@@ -24,6 +25,7 @@ from brain.http.payload import json_response
 from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
 from brain.service.management import Management
+from brain.service.memory import Memory
 from brain.settings import Settings
 
 
@@ -61,7 +63,7 @@ PUBLIC_ROUTES = [
 ]
 
 
-ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *managing.ROUTES]
+ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *managing.ROUTES]
 
 
 def _own_hosts(settings: Settings) -> tuple[str, ...]:
@@ -75,6 +77,7 @@ def http_app(
     *,
     doorkeeper: Doorkeeper,
     management: Management,
+    memory: Memory,
     background: Callable[[], AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """The ASGI application.
@@ -117,6 +120,7 @@ def http_app(
     app.state.settings = settings
     app.state.doorkeeper = doorkeeper
     app.state.management = management
+    app.state.memory = memory
     app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests
     app.state.model_budget = Budget(settings.llm_max_concurrency, 429)

@@ -73,6 +73,10 @@ class Brain:
         for scope in self._recalls:
             scope.cancel()
 
+    def wake(self, space_id: str) -> None:
+        """Let background work look at a Space; from the event loop only."""
+        self._wake(space_id)
+
     # --- service and Spaces -------------------------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:

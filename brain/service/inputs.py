@@ -253,6 +253,35 @@ class RevokeSpaceTokenInput(_Input):
     name: StrictStr | None = None
 
 
+class PinInput(_Input):
+    entity: _Short
+    pinned: StrictBool = True
+
+
+class ForgetInput(_Input):
+    entities: list[_Short]
+    dry_run: StrictBool = False
+
+
+class UserInput(_Input):
+    """Somebody known by a key; a name that is given is theirs from now on."""
+
+    user: _Short
+    name: _Short | None = None
+
+
+class PromoteInput(_Input):
+    """A draft symbol and the installed one it becomes one with."""
+
+    kind: Literal["ConceptType", "PredicateType"]
+    source: Annotated[_Short, Field(alias="from")]
+    target: Annotated[_Short, Field(alias="to")]
+
+
+class RestartInput(_Input):
+    conversation: Annotated[StrictInt, Field(ge=1, le=10**12)]
+
+
 class KipInput(BaseModel):
     """The read-only KIP door's request: one `command`, or `operations`."""
 

@@ -21,7 +21,7 @@ from brain.agents.model import Usage
 from brain.kip.context import WriteSet
 from brain.service import conversations, ledger, probe, rounds
 from brain.service.conversations import Collection, usage_to_wire
-from brain.service.failures import Busy
+from brain.service.failures import Busy, InvalidInput, NotFound
 from brain.service.progress import (
     Progress,
     ended_early,
@@ -124,6 +124,24 @@ class Queue:
         )
         tx.enqueue(MAINTENANCE, {"conversation": number, "request_id": request_id})
         return number
+
+    def is_maintaining(self, reader: Reader) -> bool:
+        """Whether a maintenance cycle is at work just now."""
+        return self._is_held(reader) and bool(reader.work(MAINTENANCE, statuses={WorkStatus.RUNNING}, limit=1))
+
+    def restart_formation(self, space: OpenSpace, number: int) -> None:
+        """Queue an input that failed or was given up once more, at the end of its queue.
+
+        raises  NotFound for a conversation that is not there, InvalidInput for one that waits, runs or has succeeded
+        """
+        with space.transaction() as tx:
+            record = conversations.read(tx, FORMATION, number)
+            if record is None or conversations.input_of(tx, FORMATION, number) is None:
+                raise NotFound(f"there is no formation conversation {number}")
+            if record["status"] not in ("failed", "cancelled"):
+                raise InvalidInput(f"formation {number} is {record['status']}; only what failed can be started again")
+            conversations.change(tx, FORMATION, number, self._clock.now_ms(), status="submitted", failed_reason=None)
+            tx.enqueue(FORMATION, {"conversation": number, "request_id": None})
 
     # --- taking -------------------------------------------------------------------------------------------------------
 

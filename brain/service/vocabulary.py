@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brain.service.spaces import OpenSpace
+from brain.errors import KipError, Retry
+from brain.service.failures import InvalidInput
+from brain.service.spaces import HOST, OpenSpace
 
 if TYPE_CHECKING:
     from brain.kip.schema.definitions import SymbolKind
@@ -31,3 +33,20 @@ def schema_drafts(space: OpenSpace) -> dict[str, Any]:
             target = promoted.get((kind, f"{DRAFT_ID}/{name}"))
             symbols.append(symbol if target is None else {**symbol, "promoted_to": target})
     return {"package_ref": DRAFT_REF, "schema_environment_version": environment.version, "symbols": symbols}
+
+
+def promote(space: OpenSpace, kind: str, source: str, target: str) -> dict[str, Any]:
+    """Make a draft symbol and an installed one match as one; which two, and the version in which they do.
+
+    raises  InvalidInput for what is no draft, a target that is none or not the only one, and a second promotion
+    """
+    from brain.kip.activation import promote_symbol
+
+    [symbol_kind] = [known for known, shown in _KINDS.items() if shown == kind]
+    try:
+        promoted, to, version = promote_symbol(space.engine, HOST, symbol_kind, source, target)
+    except KipError as refused:
+        if refused.retry == Retry.SAFE_SAME_REQUEST:
+            raise
+        raise InvalidInput(f"{refused.message} {refused.hint or ''}".strip(), refused.to_wire()) from refused
+    return {"promoted": promoted, "to": to, "schema_environment_version": version}

@@ -72,3 +72,8 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[Door]:
 def said(content: str, name: str = "Ana Ruiz", **more: Any) -> dict[str, Any]:
     """One message of a person."""
     return {"role": "user", "name": name, "content": content, **more}
+
+
+def holding(folder: Path, text: str) -> list[Path]:
+    """Files in which a text stands."""
+    return [file for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]

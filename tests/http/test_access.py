@@ -21,6 +21,7 @@ from brain.http.auth import Failures, TooManyFailures, access_of
 from brain.service.access import Access
 from brain.settings import SettingsError, load_settings
 from brain.times import SystemClock
+from tests.http.conftest import holding
 from tests.service.world import OWNER, served, settings_for
 
 pytestmark = pytest.mark.anyio
@@ -79,11 +80,6 @@ async def guarded(folder: Path, **settings: Any) -> AsyncIterator[Guarded]:
         home, square = door.credentials["home"], door.credentials["square"]
         home["other Space's token"], square["other Space's token"] = square["token *"], home["token *"]
         yield door
-
-
-def holding(folder: Path, text: str) -> list[Path]:
-    """Files in which a text stands."""
-    return [file for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
 
 
 READERS = {"cwt read", "cwt *", "cwt of all read", "cwt of all *", "manager read", "manager *", "token read", "token *"}
@@ -201,10 +197,7 @@ async def test_a_space_token_is_shown_once_and_kept_as_a_digest(tmp_path: Path) 
 async def test_revocation_holds_from_the_next_request_on_in_another_process_too(tmp_path: Path) -> None:
     async with (
         guarded(tmp_path) as door,
-        served(
-            door.application.__class__
-            and build(settings_for(tmp_path, ed25519_pubkeys=(PUBLIC_KEY,), managers=(MANAGER,)))
-        ) as other,
+        served(build(settings_for(tmp_path, ed25519_pubkeys=(PUBLIC_KEY,), managers=(MANAGER,)))) as other,
     ):
         minted = await door.managed("POST", "/v1/home/management/add_space_token", {"scope": "read", "name": "r"})
         headers = {"authorization": f"Bearer {minted['token']}"}
@@ -336,7 +329,8 @@ async def test_what_an_update_leaves_out_keeps_its_value(tmp_path: Path) -> None
         await door.managed("PATCH", path, {})
         info = await door.managed("GET", "/v1/home/info")
         assert (info["name"], info["description"], info["public"]) == ("Kitchen", None, True)
-        for body in ({"public": "yes"}, {"name": 7}, {"memory_policy": {}}, [], "x"):
+        bad: tuple[Any, ...] = ({"public": "yes"}, {"name": 7}, {"memory_policy": {}}, [], "x")
+        for body in bad:
             assert (await door.ask("PATCH", path, cwt("home", "write"), body)).status_code == 400
 
 

@@ -54,16 +54,22 @@ class Purge(TargetStep[ast.Purge]):
         targets = [draft for draft in self.drafts() if draft.state != "purged"]
         for draft in targets:
             _require_no_hold(draft.body)
-        self.work.erasing |= {draft.id for draft in targets}
+        ids = {draft.id for draft in targets}
+        self.work.erasing |= ids
         if self.policy == "authorized_cascade":
             targets = self._with_dependents(targets)
         elif self.policy == "deny_if_referenced":
-            self._require_unreferenced()
+            try:
+                self._require_unreferenced(ids)
+            except errors.PurgeDenied:
+                # What stays is in the way of what other clauses of the block would erase.
+                self.work.erasing -= ids
+                raise
         for draft in targets:
             erase(draft)
 
-    def _require_unreferenced(self) -> None:
-        holders = by_number(edge.source for edge in _references_to(self.work, self.work.erasing))
+    def _require_unreferenced(self, ids: set[ElementId]) -> None:
+        holders = by_number(edge.source for edge in _references_to(self.work, ids))
         if any(map(self.work.is_hidden, holders)):
             raise _not_yours()
         if holders:

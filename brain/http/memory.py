@@ -1,0 +1,73 @@
+"""Routes about single things a Space remembers: pin, forget, users, attention, promotion, restarts (API §4)."""
+
+from __future__ import annotations
+
+from anyio.to_thread import run_sync
+from starlette.requests import Request
+from starlette.responses import Response
+
+from brain.http.auth import caller_of, route
+from brain.http.payload import read_input, write_result
+from brain.service.access import Access
+from brain.service.attention import DEFAULT_ITEMS
+from brain.service.brain import Brain
+from brain.service.failures import InvalidInput
+from brain.service.inputs import ForgetInput, PinInput, PromoteInput, RestartInput, UserInput
+from brain.service.memory import Memory
+
+
+def _memory(request: Request) -> tuple[Memory, str]:
+    memory: Memory = request.app.state.memory
+    return memory, request.path_params["space_id"]
+
+
+async def post_pin(request: Request) -> Response:
+    asked = await read_input(request, PinInput)
+    memory, space_id = _memory(request)
+    return write_result(request, await run_sync(lambda: memory.pin(space_id, asked)))
+
+
+async def post_forget(request: Request) -> Response:
+    asked = await read_input(request, ForgetInput)
+    memory, space_id = _memory(request)
+    return write_result(request, await run_sync(lambda: memory.forget(space_id, asked)))
+
+
+async def post_get_or_init_user(request: Request) -> Response:
+    asked = await read_input(request, UserInput)
+    memory, space_id = _memory(request)
+    return write_result(request, await run_sync(lambda: memory.user(space_id, asked)))
+
+
+async def get_attention(request: Request) -> Response:
+    cursor, limit = request.query_params.get("attention_cursor"), request.query_params.get("limit", str(DEFAULT_ITEMS))
+    if not (limit.isascii() and limit.isdigit() and len(limit) < 10):
+        raise InvalidInput("invalid limit: it must be a whole number")
+    memory, space_id = _memory(request)
+    caller = caller_of(request)
+    return write_result(request, await run_sync(lambda: memory.attention(space_id, cursor, int(limit), caller)))
+
+
+async def post_promote(request: Request) -> Response:
+    asked = await read_input(request, PromoteInput)
+    memory, space_id = _memory(request)
+    return write_result(request, await run_sync(lambda: memory.promote(space_id, asked)))
+
+
+async def patch_restart_formation(request: Request) -> Response:
+    asked = await read_input(request, RestartInput)
+    memory, space_id = _memory(request)
+    await run_sync(lambda: memory.restart_formation(space_id, asked.conversation))
+    brain: Brain = request.app.state.brain
+    brain.wake(space_id)
+    return write_result(request, True)
+
+
+ROUTES = [
+    route("/v1/{space_id}/memory/pin", post_pin, "POST", Access.WRITE),
+    route("/v1/{space_id}/memory/forget", post_forget, "POST", Access.WRITE),
+    route("/v1/{space_id}/memory/attention", get_attention, "GET", Access.LENIENT_READ),
+    route("/v1/{space_id}/get_or_init_user", post_get_or_init_user, "POST", Access.WRITE),
+    route("/v1/{space_id}/schema/promote", post_promote, "POST", Access.MANAGEMENT),
+    route("/v1/{space_id}/management/restart_formation", patch_restart_formation, "PATCH", Access.MANAGEMENT),
+]
