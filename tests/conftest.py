@@ -6,6 +6,7 @@ import pytest
 
 from brain.times import FixedClock
 from tests import laws  # noqa: F401 - registers the profile `nightly` before a command line asks for it
+from tests.services.fixtures import neo4j_service, pytest_configure, pytest_unconfigure, redis_url  # noqa: F401
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import os
 import shlex
@@ -61,7 +62,7 @@ def _install(services: Services, given: argparse.Namespace) -> int:
 
 
 def _guard(services: Services, given: argparse.Namespace) -> int:
-    with given.owner.open("r+") as owner:
+    with contextlib.suppress(FileNotFoundError), given.owner.open("r+") as owner:
         fcntl.flock(owner, fcntl.LOCK_EX)
     services.remove()
     return 0

@@ -51,6 +51,11 @@ class Server(Protocol):
 SERVERS: dict[str, Server] = {server.name: server for server in (RedisServer(), Neo4jServer())}
 
 
+def last_lines(log: Path) -> str:
+    """The end of a log, for an error message."""
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-15:]) if log.exists() else ""
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """One service as it is now. `pid` is None when it does not run; `variables` is empty when it never did."""
@@ -140,9 +145,9 @@ class Services:
             if not process.running():
                 if not ports.is_free(settings.port):
                     return False
-                log = server.log(process.folder)
-                said = "\n".join(log.read_text("utf-8", "replace").splitlines()[-15:]) if log.exists() else ""
-                raise ServiceError(f"{server.name} ended instead of starting:\n{said}\n{process.last_words()}")
+                logs = dict.fromkeys((server.log(process.folder), process.output))
+                said = "\n".join(last_lines(log) for log in logs)
+                raise ServiceError(f"{server.name} ended instead of starting:\n{said}")
             if server.ready(settings.port, settings.password):
                 return True
             time.sleep(0.05)

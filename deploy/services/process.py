@@ -100,10 +100,6 @@ class Process:
             if not self._gone(pid, 10):
                 raise ServiceError(f"process {pid} of {self.folder} does not end")
 
-    def last_words(self) -> str:
-        """The end of its output, for an error message."""
-        return "\n".join(self.output.read_text("utf-8", "replace").splitlines()[-15:]) if self.output.exists() else ""
-
     def _signal(self, group: int, number: signal.Signals) -> None:
         try:
             os.killpg(group, number)

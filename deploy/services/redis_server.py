@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from deploy.services import packages, ports
@@ -44,7 +43,7 @@ class RedisServer:
         configuration.touch(mode=0o600)
         text = CONFIGURATION.format(address=ports.LOOPBACK, port=port, password=password, data=f'"{data}"')
         configuration.write_text(text, "utf-8")
-        return [shutil.which("redis-server") or "redis-server", str(configuration)]
+        return [packages.require("redis-server", "redis-server"), str(configuration)]
 
     def ready(self, port: int, password: str) -> bool:
         """Whether it answers: it says LOADING while it still reads its data."""
