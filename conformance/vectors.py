@@ -16,6 +16,7 @@ from typing import Any
 
 from conformance import report
 from conformance.answers import pointer
+from conformance.level import claimable
 from conformance.report import CaseResult
 from conformance.scenarios.contracts import run_contracts
 from conformance.scenarios.missing import MISSING
@@ -25,7 +26,7 @@ from conformance.suite import figures
 
 OUTCOMES = ("passed", "failed", "not decided")
 CONTRACTS = "cognitive-contracts.json"
-_PLAYED = ("belief", "documents", "erasure", "numbers", "records", "repair", "strength")
+_PLAYED = ("belief", "documents", "erasure", "learning", "numbers", "records", "repair", "strength")
 
 
 def run_vector(vector: Mapping[str, Any], group: str) -> CaseResult:
@@ -67,6 +68,11 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.json"))
 
 
+def vectors_of(folder: Path) -> list[Mapping[str, Any]]:
+    """The harness vectors below a folder."""
+    return [json.loads(file.read_text("utf-8")) for file in files_of(folder) if file.name != CONTRACTS]
+
+
 def _failed(checks: Any, observed: Observed) -> Iterator[str]:
     for check in checks:
         source = observed.state if check["source"] == "state" else observed.step
@@ -100,5 +106,9 @@ def main(arguments: list[str]) -> int:
     if options.report:
         report.write(options.report, report.document("vectors", files_of(options.folder), results, OUTCOMES))
     totals = report.tally(results, OUTCOMES)
+    level, waiting = claimable(vectors_of(options.folder), results)
+    print(f"level, as far as these go: {level or 'none'}")
+    for name, why in waiting.items():
+        print(f"  more waits for {name}: {why}")
     print(figures(totals))
     return 1 if totals["failed"] else 0

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from brain import errors
+from brain.kip.erasure.record import SCOPES, STATES, Plan, Surface, Target
 from brain.kip.schema import Environment
 from brain.kip.validate import Carrier, check_attributes, check_facet
 from brain.store.base import Kind
 from conformance.report import CaseResult
 from conformance.scenarios.world import Refused, World
 
+_COMPARISON = "needs trials and their verdicts (validated learning), which are not offered"
 POLICIES = {"memory-default": "kip:memory-default", "structural": "kip:policy:structural"}
 _DEFINE_SLOT = 'DEFINE PREDICATE "holds" {description: "One slot of a case.", functional: :functional}'
 _DEFINE_PARTITIONED = """DEFINE PREDICATE "holds" {
@@ -37,7 +39,7 @@ def run_contracts(contracts: Mapping[str, Any]) -> Iterator[CaseResult]:
         for case in contracts.get(part, ()):
             yield _played(f"contracts/{part}", case, play)
     if "comparison" in contracts:
-        yield CaseResult("contracts/comparison", "comparison", "not decided", "needs trials and their verdicts")
+        yield CaseResult("contracts/comparison", "comparison", "not decided", _COMPARISON)
     with World() as world, world.adapter.engine.space.snapshot() as snapshot:
         environment = world.adapter.engine.environment(snapshot)
         for name, record in contracts.get("records", {}).items():
@@ -223,6 +225,8 @@ _CARRIERS: Mapping[str, Carrier] = {
 def _record(environment: Environment, name: str, record: Mapping[str, Any]) -> CaseResult:
     """A valid shape has to pass the definition a write is checked against; the same shape with one member more not."""
     group = "contracts/records"
+    if name == "ErasurePlan":
+        return _result(group, name, _plan_faults(record))
     if name != "SkillRevision" and not _has_facet(environment, name):
         return CaseResult(group, name, "not decided", f"{name} is no record of the active packages")
     problems = []
@@ -232,6 +236,26 @@ def _record(environment: Environment, name: str, record: Mapping[str, Any]) -> C
     if _fault(environment, name, {**record, "surplus": True}) is None:
         problems.append("an unknown member was taken")
     return _result(group, name, problems)
+
+
+def _plan_faults(record: Mapping[str, Any]) -> list[str]:
+    """A plan is made here and taken from nobody: one that has got as far has to tell the same of itself."""
+    targets = tuple(Target(**target) for target in record["targets"])
+    plan = Plan(
+        ref="plan",
+        scope=record["scope"],
+        basis_seq=record["basis_seq"],
+        sources=tuple(record["source_event_refs"]),
+        targets=targets,
+        exports=tuple(record["external_exports"]),
+        receipts=tuple(record["receipts"]),
+        has_begun=True,
+    )
+    problems = [f"{plan.scope} is no scope"] if plan.scope not in SCOPES else []
+    problems += [f"{target.surface} is no surface" for target in targets if target.surface not in get_args(Surface)]
+    problems += [f"{target.state} is no state of a target" for target in targets if target.state not in STATES]
+    told = plan.to_record()
+    return problems + ([] if told == record else [f"want {record}, got {told}"])
 
 
 def _has_facet(environment: Environment, name: str) -> bool:

@@ -10,7 +10,7 @@ _LEARNING = "trials and their verdicts (validated learning), which are not offer
 MISSING: Mapping[str, str] = {
     **{f"KIP2-MIF-{number:03d}": _INTERFACE for number in range(1, 18)},
     **{f"KIP2-REL-{number:03d}": _INTERFACE for number in (5, 8, 9, 13)},
-    **{f"KIP2-MEM-{number:03d}": _LEARNING for number in (3, 4, 5, 18, 19)},
+    **{f"KIP2-MEM-{number:03d}": _LEARNING for number in (4, 5, 18)},
     "KIP2-MEM-008": "identity_repair, which is not offered",
     "KIP2-MEM-010": "briefings with recall coverage, which are not offered",
     "KIP2-MEM-023": "briefings with recall coverage, which are not offered",

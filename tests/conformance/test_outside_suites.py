@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from brain.kip.capabilities import CONFORMANCE_LEVEL
 from conformance import oracle, vectors
 from conformance.engine import EngineAdapter
 from conformance.fixtures import fixtures_of, run_fixture
+from conformance.level import claimable
 from conformance.played import OurPlayer, differences, recorded
+from conformance.report import CaseResult
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 SUITES = SHARED / "conformance"
@@ -39,10 +42,21 @@ def test_every_case_of_the_engine_suite_passes(file: Path) -> None:
     assert [(result.case, result.outcome, result.detail) for result in found if result.outcome != "passed"] == []
 
 
-def test_every_vector_that_can_be_decided_passes() -> None:
-    found = list(vectors.run_folder(SUITES / "vectors"))
-    assert [(result.case, result.detail) for result in found if result.outcome == "failed"] == []
-    assert any(result.outcome == "passed" for result in found)
+@pytest.fixture(scope="module")
+def played() -> list[CaseResult]:
+    return list(vectors.run_folder(SUITES / "vectors"))
+
+
+def test_every_vector_that_can_be_decided_passes(played: list[CaseResult]) -> None:
+    assert [(result.case, result.detail) for result in played if result.outcome == "failed"] == []
+    assert any(result.outcome == "passed" for result in played)
+
+
+@pytest.mark.requirement("KI-CAP-002")
+def test_the_level_claimed_is_the_one_the_vectors_allow_neither_more_nor_less(played: list[CaseResult]) -> None:
+    level, waiting = claimable(vectors.vectors_of(SUITES / "vectors"), played)
+    assert (level, bool(waiting)) == (CONFORMANCE_LEVEL, CONFORMANCE_LEVEL != "KIP-CognitiveMemory")
+    assert all(why.startswith("not decided: needs ") for why in waiting.values())
 
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="no recordings of the reference engine beside this checkout")

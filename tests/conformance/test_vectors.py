@@ -124,7 +124,7 @@ def test_a_record_of_the_wrong_shape_fails() -> None:
 def test_the_last_line_counts_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     group = tmp_path / "memory"
     group.mkdir()
-    for entry in (vector("KIP2-MEM-025", check("/unrun_benchmark_status", "not_run")), vector("KIP2-MEM-003")):
+    for entry in (vector("KIP2-MEM-025", check("/unrun_benchmark_status", "not_run")), vector("KIP2-MEM-004")):
         (group / f"{entry['id']}.json").write_text(json.dumps(entry), "utf-8")
     report = tmp_path / "report.json"
     assert vectors.main([str(tmp_path), "-v", "--report", str(report)]) == 0
