@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from typing import Any
 
@@ -41,6 +42,7 @@ def check_settings(settings: Settings) -> None:
 def keep_own_logging() -> None:
     """Celery sets up no logging where somebody listens to this signal."""
     signals.setup_logging.connect(_leave_logging_alone, weak=False)
+    logging.getLogger("multiprocessing").propagate = True  # the pool's own lines, which have no handler otherwise
 
 
 def _leave_logging_alone(**_: Any) -> None:

@@ -28,9 +28,10 @@ _LOOK_S = 0.2
 _START_S = 90.0
 _STOP_S = 60.0
 _LEASE_MS = 3_000
+_POOL = 2
 
 
-@dataclass
+@dataclass(eq=False)
 class Supervised:
     """One process that is to be there: started again when it has ended, after a short pause."""
 
@@ -88,7 +89,7 @@ class Deployment:
             "REDIS_URL": self.redis.url,
             "SWEEP_INTERVAL_MS": "2000",
             "LEASE_TTL_MS": str(_LEASE_MS),
-            "WORKER_CONCURRENCY": "2",
+            "WORKER_CONCURRENCY": str(_POOL),
             "SHUTDOWN_GRACE_MS": "5000",
         }
         self.apis = [
@@ -125,6 +126,12 @@ class Deployment:
             if one.process is not None:
                 one.process.wait(20)
         self.redis.kill()
+
+    def is_at_work(self, one: Supervised) -> bool:
+        """Whether a process is up: an API process answers, a worker has its pool."""
+        if one in self.apis:
+            return _answers(self.urls[self.apis.index(one)])
+        return len(one.pids()) > (_POOL if one in self.workers else 0)
 
     def repair(self) -> None:
         """Wait until what was killed is back."""
@@ -170,12 +177,17 @@ class Deployment:
         end = time.monotonic() + _START_S
         for url in self.urls:
             while True:
-                with suppress(httpx.HTTPError):
-                    if httpx.get(f"{url}/info", timeout=5).status_code == 200:
-                        break
+                if _answers(url):
+                    break
                 if time.monotonic() > end:
                     raise RuntimeError(f"{url} does not answer; see the logs (--keep)")
                 time.sleep(0.1)
+
+
+def _answers(url: str) -> bool:
+    with suppress(httpx.HTTPError):
+        return httpx.get(f"{url}/info", timeout=5).status_code == 200
+    return False
 
 
 def conversations(url: str, space: str) -> list[dict[str, object]]:

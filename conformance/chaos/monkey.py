@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
@@ -14,6 +15,10 @@ from conformance.chaos.deployment import Deployment, Supervised
 
 _PAUSES_S = (0.5, 3.0)
 _AWAY_S = (0.1, 3.0)
+_PATIENT = 0.7
+"""How often it waits until a victim is at work again: on a slow machine nothing would ever be done otherwise."""
+
+_BACK_S = 20.0
 _FROZEN_S = 5.0
 """Longer than a lease, so that somebody else takes over before the frozen one wakes."""
 
@@ -59,6 +64,7 @@ class Monkey:
             victim = self._chance.choice(some)
             pids = victim.pids()[:1]  # its pool dies with it
             victim.signal(signal.SIGKILL, pids)
+            self._wait_for(victim)
             return bool(pids)
 
         return kill
@@ -69,7 +75,15 @@ class Monkey:
         if not pool:
             return False
         victim.signal(signal.SIGKILL, [self._chance.choice(pool)])
+        self._wait_for(victim)
         return True
+
+    def _wait_for(self, victim: Supervised) -> None:
+        if self._chance.random() < _PATIENT:
+            end = time.monotonic() + _BACK_S
+            while not self._stopped.wait(0.1) and time.monotonic() < end:
+                if self._deployment.is_at_work(victim):
+                    return
 
     def _kill_redis(self) -> bool:
         self._deployment.redis.kill()
