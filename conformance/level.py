@@ -14,12 +14,8 @@ from brain.kip.capabilities import is_held
 from conformance.report import CaseResult
 
 CORE, MEMORY = "KIP-Core", "KIP-CognitiveMemory"
-_CORE_AREAS = frozenset(
-    {
-        *("KIP-Schema", "KIP-Epistemic", "KIP-Governance", "KIP-Transactions", "KIP-KQL", "KIP-KML", "KIP-META"),
-        *("KIP-Runtime", CORE),
-    }
-)
+_AREAS = ("Epistemic", "Governance", "KML", "KQL", "META", "Runtime", "Schema", "Transactions")
+_CORE_AREAS = frozenset({CORE, *(f"KIP-{area}" for area in _AREAS)})
 _LEARNING = "brain/KIP-2.0-Validated-Learning.md"
 
 

@@ -97,6 +97,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write a JSON report")
     options = parser.parse_args(arguments)
     results = list(run_folder(options.folder))
+    level, waiting = claimable(vectors_of(options.folder), results)
     for group in dict.fromkeys(result.group for result in results):
         found = [result for result in results if result.group == group]
         print(f"{group}: {figures(report.tally(found, OUTCOMES))}")
@@ -106,7 +107,6 @@ def main(arguments: list[str]) -> int:
     if options.report:
         report.write(options.report, report.document("vectors", files_of(options.folder), results, OUTCOMES))
     totals = report.tally(results, OUTCOMES)
-    level, waiting = claimable(vectors_of(options.folder), results)
     print(f"level, as far as these go: {level or 'none'}")
     for name, why in waiting.items():
         print(f"  more waits for {name}: {why}")
