@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: run test lint types cases clean serve
+.PHONY: run test services lint types cases clean serve
 
 run: $(STAMP)  ## Start the service, play the tour through its own HTTP API, keep serving (ONCE=1: stop after the tour)
 	@$(BIN)/python -m brain demo $(if $(ONCE),--once,)
@@ -13,8 +13,11 @@ run: $(STAMP)  ## Start the service, play the tour through its own HTTP API, kee
 serve: $(STAMP)  ## Start the service alone
 	@$(BIN)/python -m brain serve
 
-test: $(DEV_STAMP) lint types  ## Everything: style, types, all tests
+test: $(DEV_STAMP) services lint types  ## Everything: style, types, all tests
 	$(BIN)/python -m pytest -q -n 2
+
+services: $(DEV_STAMP)  ## What tests need of Redis and Neo4j; the tests start and stop them
+	@$(BIN)/python -m deploy.services install
 
 lint: $(DEV_STAMP)
 	$(BIN)/ruff check .
