@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import orjson
 import rfc8785
+
+from brain.unicode import normalize
 
 SPACE_ID = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
 ELEMENT_ID = re.compile(r"[CPAEX]-[1-9][0-9]*", re.ASCII)
@@ -101,7 +102,7 @@ def object_key(value: Any) -> str:
     if isinstance(value, dict) and "id" in value:
         return str(value["id"])
     if isinstance(value, str) and not value.isascii():
-        value = unicodedata.normalize("NFC", value)
+        value = normalize("NFC", value)
     return canonical_json(value).decode()
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from brain.unicode import normalize
+
 _WORD = re.compile(r"[^\W_]+(?:['’.\-_@+&][^\W_]+)*")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Runs of a script that writes words without spaces between them."""
@@ -36,7 +38,7 @@ _NAME = 200
 
 
 def _fold(text: str) -> str:
-    plain = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    plain = normalize("NFD", normalize("NFKC", text).casefold())
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
 
 
@@ -196,7 +198,7 @@ def called_first(name: str, names: Iterable[str]) -> bool:
 
 def is_reserved(key: str) -> bool:
     """Whether a key is one of the Brain's own, as `$self`: such keys name nobody who could speak or ask."""
-    plain = unicodedata.normalize("NFKC", key)
+    plain = normalize("NFKC", key)
     return "".join(c for c in plain if unicodedata.category(c) not in ("Cc", "Cf")).lstrip().startswith("$")
 
 

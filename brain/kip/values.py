@@ -9,7 +9,6 @@ negated; nothing is converted from one type to another.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 from brain import errors
 from brain.ids import canonical_json
 from brain.store.base import ElementId, Json
+from brain.unicode import normalize
 
 Truth: TypeAlias = bool | None
 """None is unknown."""
@@ -60,7 +60,7 @@ def identity(value: Json) -> tuple[str, Any]:
     """A JSON value's key: equal keys are one value (§42.5). Numbers compare by value, strings in NFC, members of an
     object in any order; a boolean is no number."""
     if isinstance(value, str):
-        return ("string", value if value.isascii() else unicodedata.normalize("NFC", value))
+        return ("string", value if value.isascii() else normalize("NFC", value))
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, (int, float)):

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from math import log
 from typing import Any
 
 from brain.store.base import ElementId, Hit, element_number
+from brain.unicode import normalize
 
 ANALYSIS = 1
 """Changes with every change of `terms` or of `rows.text`; a store whose index was made by another one makes it anew."""
@@ -38,10 +39,11 @@ _UNSPACED = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # Japanese
     "\u3100-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese
 )
-# Indian scripts spell vowels with marks that are no letters to Python.
-_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff])"
-_TOKEN = re.compile(rf"(?P<run>[{_UNSPACED}]+)|(?P<word>{_LETTER}+(?:[-_./:'&+@\u2019]{_LETTER}+)*)")
-_PART = re.compile(rf"{_LETTER}+")
+# Indian scripts spell vowels with marks that are no letters to Python. Nothing that follows letters is one, so a match
+# never gives any back: long words are read many times as fast.
+_LETTERS = rf"(?:[^\W_{_UNSPACED}]++|[\u0900-\u0dff])++"
+_TOKEN = re.compile(rf"(?P<run>[{_UNSPACED}]++)|(?P<word>{_LETTERS}(?:[-_./:'&+@\u2019]{_LETTERS})*+)")
+_PART = re.compile(_LETTERS)
 _POSSESSIVE = re.compile(r"['\u2019]s$")
 _WORD_OF_LETTERS = re.compile(r"[a-z]{3,}")
 
@@ -49,12 +51,58 @@ _WORD_OF_LETTERS = re.compile(r"[a-z]{3,}")
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
 
+_RUN = re.compile(f"[{_UNSPACED}]")
+
+_BETWEEN_LOOKS = 10_000
+"""Words, or characters of one, between two looks at the clock while they are only counted."""
+
+_WORDS_BETWEEN_LOOKS = 256
+"""The same while they are stemmed."""
+
 _stemmer_lock = threading.Lock()
 
 
 def terms(text: str) -> list[str]:
     """Every term of a text, in order, repeated as often as it occurs: what an index holds."""
     return [term for forms, _ in word_forms(text) for term in forms]
+
+
+def counted(text: str, look: Callable[[], None]) -> Counter[str]:
+    """The terms of a text with how often each occurs.
+
+    look  called every now and then, a few milliseconds apart; what it raises ends the work
+    """
+    words: Counter[str] = Counter()
+    found = (match[0] for match in _TOKEN.finditer(_fold(text)))
+    while some := list(islice(found, _BETWEEN_LOOKS)):
+        words.update(some)
+        look()
+    counts: Counter[str] = Counter()
+    for place, (word, times) in enumerate(words.items()):
+        if place % _WORDS_BETWEEN_LOOKS == 0:
+            look()
+        if len(word) > _BETWEEN_LOOKS:
+            forms = Counter(_long_forms(word, look))
+            for term, more in forms.items():
+                counts[term] += more * times
+            continue
+        for term in [*word, *_pairs(word)] if _RUN.match(word) else _forms(word):
+            counts[term] += times
+    return counts
+
+
+def _long_forms(word: str, look: Callable[[], None] = lambda: None) -> Iterator[str]:
+    """The terms of a word or run that is as long as a book."""
+    if _RUN.match(word):
+        for at in range(0, len(word), _BETWEEN_LOOKS):
+            look()
+            yield from word[at : at + _BETWEEN_LOOKS]
+            yield from _pairs(word[at : at + _BETWEEN_LOOKS + 1])
+        return
+    parts = (part[0] for part in _PART.finditer(_POSSESSIVE.sub("", word)))
+    while some := list(islice(parts, _BETWEEN_LOOKS)):
+        look()
+        yield from (_stem(part[:LONGEST_TERM]) for part in some)
 
 
 def word_forms(text: str) -> Iterator[tuple[list[str], list[str]]]:
@@ -72,8 +120,16 @@ def query_terms(text: str) -> list[str]:
     Of a very long query the first `MOST_TERMS` count.
     """
     found: dict[str, None] = {}
+    seen: set[str] = set()
     for run, word in _tokens(text):
-        found.update(dict.fromkeys((_pairs(run) if len(run) > 1 else [run]) if run else _forms(word)))
+        if run:
+            found.update(dict.fromkeys(_pairs(run[: MOST_TERMS + 1]) if len(run) > 1 else [run]))
+        elif word not in seen:
+            seen.add(word)
+            is_long = len(word) > _BETWEEN_LOOKS
+            found.update(dict.fromkeys(islice(_long_forms(word), MOST_TERMS) if is_long else _forms(word)))
+        if len(found) >= MOST_TERMS:
+            break
     return list(found)[:MOST_TERMS]
 
 
@@ -134,8 +190,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN)
-    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", folded)))
+    folded = normalize("NFKC", text).casefold().translate(_PLAIN)
+    return normalize("NFC", _MARKS.sub("", normalize("NFKD", folded)))
 
 
 def _pairs(run: str) -> list[str]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brain.store.base import Kind
 from brain.store.rows import SEARCHED
-from brain.store.search import LONGEST_TERM, MOST_TERMS, least_relevance, query_terms, rarity, score, terms
+from brain.store.search import LONGEST_TERM, MOST_TERMS, counted, least_relevance, query_terms, rarity, score, terms
 
 
 @pytest.mark.requirement("KI-META-024")
@@ -48,6 +52,32 @@ def test_terms_and_queries_are_bounded() -> None:
 def test_every_text_finds_itself(text: str) -> None:
     assert set(query_terms(text)) <= set(terms(text))
     assert all(terms(text))
+
+
+# As long as a request may be (`BODY_LIMIT_BYTES`).
+LONG = {
+    "words": "the quick brown fox " * 100_000,
+    "one word": "y" * 2_000_000,
+    "a compound": "ab-" * 700_000,
+    "a run": "日本語" * 230_000,
+    "many words": " ".join(f"{Random(n).getrandbits(40):x}" for n in range(100_000)),
+}
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["tea", "Tea's", "AB-1234", "記憶の", "東京tower", "記憶の", ", ", " "])).map("".join))
+def test_counting_finds_the_terms_as_often_as_they_occur(text: str) -> None:
+    assert counted(text, lambda: None) == Counter(terms(text))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_text_is_counted_like_a_short_one_with_many_looks_at_the_clock(name: str) -> None:
+    looks: list[float] = [time.thread_time()]
+    found = counted(LONG[name], lambda: looks.append(time.thread_time()))
+    assert found == Counter(terms(LONG[name]))
+    assert len(looks) > 10 or name == "one word"
+    assert max(later - earlier for earlier, later in pairwise(looks)) < 1
+    assert set(query_terms(LONG[name])) <= set(found)
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "M"])), st.text(alphabet=' \t\n,;!?()"*^~|'))

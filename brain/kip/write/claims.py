@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from brain.kip.write.transition import supersede
 from brain.kip.write.values import SKIP, Values
 from brain.kip.write.work import Draft, Workspace
 from brain.store.base import ElementId, Kind
+from brain.unicode import normalize
 
 _MEMBERS = {
     "at": "asserted_at",

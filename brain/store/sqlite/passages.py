@@ -18,13 +18,14 @@ import orjson
 
 from brain.store import rows
 from brain.store.base import Element
-from brain.store.search import terms
+from brain.store.search import counted
 from brain.store.sqlite.conditions import integers
 from brain.store.sqlite.keys import CODES, id_of, kind_of
 from brain.times import Seq
 
 Write = Callable[[str, Sequence[Sequence[Any]]], Any]
 Run = Callable[[str, Any], Sequence[tuple[Any, ...]]]
+Look = Callable[[], None]
 
 _REBUILD_PAGE = 1_000
 _SYMBOL = "(SELECT id FROM symbol WHERE text = ?)"
@@ -78,8 +79,12 @@ def found_by(element: Element, columns: rows.Columns | None = None) -> FoundBy |
     return FoundBy(type_, text) if type_ and text else None
 
 
-def follow(run: Run, write: Write, seq: Seq, changes: Iterable[Change]) -> None:
-    """Let both indexes follow the writes of commit `seq`; what an earlier commit wrote becomes the past."""
+def follow(run: Run, write: Write, seq: Seq, changes: Iterable[Change], look: Look) -> None:
+    """Let both indexes follow the writes of commit `seq`; what an earlier commit wrote becomes the past.
+
+    look  at the clock, while long texts are taken apart; what it raises leaves the indexes half changed, to be undone
+          with the transaction
+    """
     changed = [change for change in changes if change.before != change.after]
     earlier = [change.eid for change in changed if change.before is not None]
     since: dict[int, Seq] = {}
@@ -93,13 +98,13 @@ def follow(run: Run, write: Write, seq: Seq, changes: Iterable[Change]) -> None:
     for change in changed:
         eid, code = change.eid, CODES[kind_of(change.eid)]
         if change.before is not None:
-            found = Counter(terms(change.before.text))
+            found = counted(change.before.text, look)
             tally.count(code, -1, -found.total())
             gone += [(term, code, change.before.type, eid) for term in found]
             if since[eid] < seq:
                 past += _past_postings(eid, change.before.type, found, since[eid], seq)
         if change.after is not None:
-            found = Counter(terms(change.after.text))
+            found = counted(change.after.text, look)
             tally.count(code, 1, found.total())
             added += _postings(eid, change.after.type, found)
             passages.append((eid, change.after.type, seq, found.total()))
@@ -116,7 +121,7 @@ def follow(run: Run, write: Write, seq: Seq, changes: Iterable[Change]) -> None:
     tally.keep(write)
 
 
-def forget(run: Run, write: Write, held: Mapping[int, Element]) -> None:
+def forget(run: Run, write: Write, held: Mapping[int, Element], look: Look) -> None:
     """Take every trace of these elements out of both indexes, the past included. Their versions must still be there."""
     eids = integers(held)
     tally = _Tally()
@@ -124,14 +129,14 @@ def forget(run: Run, write: Write, held: Mapping[int, Element]) -> None:
     for eid, element in held.items():
         code = CODES[kind_of(eid)]
         if (before := found_by(element)) is not None:
-            found = terms(before.text)
-            tally.count(code, -1, -len(found))
+            found = counted(before.text, look)
+            tally.count(code, -1, -found.total())
             gone |= {(term, code, before.type, eid) for term in found}
     gone_past: set[tuple[Any, ...]] = set()
     for eid, body in run("SELECT eid, json(body) FROM past WHERE eid IN carray(?)", (eids,)):
         before = found_by(_element(eid, body))
         if before is not None:
-            gone_past |= {(term, CODES[kind_of(eid)], before.type, eid) for term in terms(before.text)}
+            gone_past |= {(term, CODES[kind_of(eid)], before.type, eid) for term in counted(before.text, look)}
     write(_REMOVE_POSTING, sorted(gone))
     write(_REMOVE_POSTING_PAST, sorted(gone_past))
     for table in ("passage", "passage_past", "vector", "vector_past"):
@@ -139,14 +144,14 @@ def forget(run: Run, write: Write, held: Mapping[int, Element]) -> None:
     tally.keep(write)
 
 
-def add(write: Write, found: Iterable[tuple[int, FoundBy, Seq]]) -> None:
+def add(write: Write, found: Iterable[tuple[int, FoundBy, Seq]], look: Look) -> None:
     """Passages of elements that have none, each since a commit."""
     tally = _Tally()
     for eid, by, since in found:
-        code, counted = CODES[kind_of(eid)], Counter(terms(by.text))
-        tally.count(code, 1, counted.total())
-        write(_ADD_POSTING, _postings(eid, by.type, counted))
-        write(_ADD, [(eid, by.type, since, counted.total())])
+        code, words = CODES[kind_of(eid)], counted(by.text, look)
+        tally.count(code, 1, words.total())
+        write(_ADD_POSTING, _postings(eid, by.type, words))
+        write(_ADD, [(eid, by.type, since, words.total())])
     tally.keep(write)
 
 
@@ -156,7 +161,7 @@ def rebuild(connection: apsw.Connection) -> None:
     connection.execute("; ".join(f"DELETE FROM {table}" for table in tables))
     write, tally = connection.executemany, _Tally()
     for eid, since, until, by in _spells(connection):
-        code, found = CODES[kind_of(eid)], Counter(terms(by.text))
+        code, found = CODES[kind_of(eid)], counted(by.text, lambda: None)
         if until is None:
             tally.count(code, 1, found.total())
             write(_ADD_POSTING, _postings(eid, by.type, found))

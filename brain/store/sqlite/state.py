@@ -112,9 +112,13 @@ class StateReader:
         row = self._row("SELECT holder, token, expires_ms FROM lease WHERE name = ?", (name,))
         return None if row is None or row[0] is None else Lease(name, *row)
 
-    def _rows(self, statement: str, bindings: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
+    def check_deadline(self) -> None:
+        """ExecutionTimeout once the time for this snapshot or transaction is up."""
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise errors.ExecutionTimeout
+
+    def _rows(self, statement: str, bindings: Sequence[Any] | dict[str, Any] = ()) -> list[Row]:
+        self.check_deadline()
         try:
             return self._connection.execute(statement, bindings).fetchall()
         except apsw.Error as error:
@@ -122,8 +126,7 @@ class StateReader:
 
     def _stream(self, statement: str, bindings: dict[str, Any]) -> Iterator[Row]:
         """The rows of a statement as they are made; closing the iterator ends the statement."""
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise errors.ExecutionTimeout
+        self.check_deadline()
         try:
             cursor = self._connection.execute(statement, bindings)
             self._streams.add(cursor)
@@ -143,8 +146,7 @@ class StateReader:
         """Run a statement once per row of bindings."""
         if not rows:
             return
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise errors.ExecutionTimeout
+        self.check_deadline()
         try:
             self._connection.executemany(statement, rows)
         except apsw.Error as error:

@@ -80,3 +80,31 @@ def test_a_name_that_stands_twice_among_many_is_found_at_once() -> None:
     with pytest.raises(Exception, match="'n199999' stands twice"):
         strict_json.read(f'{{{names}, "n199999": 2}}')
     assert time.thread_time() - began < 5
+
+
+@requirement("KI-ENV-035", "KI-ERR-080")
+def test_a_text_too_long_to_be_taken_apart_in_time_is_not_written_at_all(space: Space) -> None:
+    name = " ".join(f"{number * 7919:x}{number:o}" for number in range(300_000))
+    create = 'CREATE CONCEPT ?p {TYPE "Person" NAME :name}'
+    began = time.thread_time()
+    answer = space.answer(create, name=name, envelope={"options": {"deadline_ms": 500}})
+    assert time.thread_time() - began < 1.5
+    assert answer["error"]["code"] == "ExecutionTimeout"
+    assert space.seq == 0
+    assert space.write("FIND(COUNT(?c)) WHERE { ?c {} }") == [0]
+    assert space.write(create, name="Ann")["handles"]["p"] == "C-1"
+
+
+@requirement("KI-ENV-035", "KI-SEC-002")
+def test_a_value_of_nothing_but_marks_is_written_compared_and_found_within_the_deadline(space: Space) -> None:
+    marks = "a" + "\u0301\u0323" * 100_000
+    ann = space.handles('CREATE CONCEPT ?p {TYPE "Person" NAME "Ann"}')["p"]
+    for command in (
+        'ASSERT (:ann, "timezone", :marks) {by: :ann, mode: "stated"}',
+        'FIND(COUNT(?p)) WHERE { ?p (:ann, "timezone", :marks) }',
+        "FIND(COUNT(?p)) WHERE { ?p {type: :type} FILTER(?p.name == :marks) }",
+        "SEARCH CONCEPT :marks",
+    ):
+        began = time.thread_time()
+        space.answer(command, ann=ann, marks=marks, type="Person")
+        assert time.thread_time() - began < 5, command
