@@ -1,0 +1,152 @@
+"""The driver and its two ways to the database: a statement that only reads, and a transaction.
+
+Each call here is one round trip over the network unless it says otherwise; `Database.trips` counts them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, LiteralString, TypeVar
+
+import neo4j
+
+from brain import errors
+from brain.store.neo4j.failures import UNREACHED, DriverError, Neo4jError, translated
+
+Row = tuple[Any, ...]
+Parameters = Mapping[str, Any]
+T = TypeVar("T")
+
+_ATTEMPTS = 3
+"""How often a call without effects is tried: after a restart of the database each pooled connection fails once."""
+
+_PROMPT_S = 1.0
+"""A failure that came later than this was no stale connection."""
+
+
+class Database:
+    """One database of a Neo4j server; thread-safe.
+
+    lock_wait_ms  how long a transaction waits for the other writers of its Space
+    """
+
+    def __init__(self, uri: str, user: str, password: str, *, database: str, lock_wait_ms: int) -> None:
+        self._driver = neo4j.GraphDatabase.driver(
+            uri,
+            auth=(user, password),
+            connection_timeout=5.0,
+            connection_acquisition_timeout=15.0,
+            liveness_check_timeout=30.0,
+            keep_alive=True,
+            notifications_min_severity="OFF",
+            user_agent="brain-memory",
+        )
+        self._name = database
+        self.lock_wait_ms = lock_wait_ms
+        self.trips = 0
+
+    def read(self, statement: str, parameters: Parameters, timeout_s: float | None = None) -> list[Row]:
+        """The rows of a statement in a transaction of its own, that sees whatever is committed when it gets there."""
+        return self._alone(statement, parameters, timeout_s, neo4j.READ_ACCESS)
+
+    def run(self, statement: str, parameters: Parameters, timeout_s: float | None = None) -> list[Row]:
+        """The same for a statement that may take locks, or write what may be written twice."""
+        return self._alone(statement, parameters, timeout_s, neo4j.WRITE_ACCESS)
+
+    def begin(self, statement: str, parameters: Parameters, timeout_s: float) -> tuple[Turn, list[Row]]:
+        """A transaction and the rows of its first statement, which must have no effects but locks; two round trips."""
+
+        def attempt() -> tuple[Turn, list[Row]]:
+            session = self._session(neo4j.WRITE_ACCESS)
+            try:
+                turn = Turn(self, session, session.begin_transaction(timeout=timeout_s))
+            except BaseException:
+                session.close()
+                raise
+            self.trips += 1
+            try:
+                return turn, turn.run(statement, parameters)
+            except BaseException:
+                turn.roll_back()
+                raise
+
+        return _attempted(attempt)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def _alone(self, statement: str, parameters: Parameters, timeout_s: float | None, access: str) -> list[Row]:
+        query = neo4j.Query(_bound(statement), timeout=timeout_s)
+
+        def attempt() -> list[Row]:
+            with self._session(access) as session:
+                self.trips += 1
+                return [tuple(record.values()) for record in session.run(query, {"p": dict(parameters)})]
+
+        return _attempted(attempt)
+
+    def _session(self, access: str) -> neo4j.Session:
+        return self._driver.session(database=self._name, default_access_mode=access, fetch_size=-1)
+
+
+class Turn:
+    """One open transaction, the turn of one writer."""
+
+    def __init__(self, database: Database, session: neo4j.Session, transaction: neo4j.Transaction) -> None:
+        self._database = database
+        self._session = session
+        self._transaction = transaction
+
+    def run(self, statement: str, parameters: Parameters) -> list[Row]:
+        """The rows of a statement; driver errors as they come."""
+        self._database.trips += 1
+        found = self._transaction.run(_bound(statement), {"p": dict(parameters)})
+        return [tuple(record.values()) for record in found]
+
+    def commit(self) -> None:
+        """Driver errors as they come; after one that is no answer of the server the outcome is unknown."""
+        self._database.trips += 1
+        try:
+            self._transaction.commit()
+        finally:
+            self._session.close()
+
+    def roll_back(self) -> None:
+        """Undo everything; a connection that is lost has done so by itself."""
+        self._database.trips += 1
+        try:
+            self._transaction.close()
+            self._session.close()
+        except (Neo4jError, DriverError, OSError):
+            return
+
+
+@lru_cache(maxsize=1024)
+def _bound(statement: str) -> LiteralString:
+    """A statement with its parameters as members of one map.
+
+    Neo4j plans a statement anew for every order of magnitude of each text and list that is bound to it; what is inside
+    a map it does not look at, so one plan serves all.
+    """
+    bound: Any = _PARAMETER.sub(r"$p.\1", statement)
+    return bound  # type: ignore[no-any-return]  # made of constants of this package
+
+
+_PARAMETER = re.compile(r"\$([a-z_]+)")
+
+
+def _attempted(attempt: Callable[[], T]) -> T:
+    """What a call without effects gives; errors are the registered ones."""
+    for number in range(_ATTEMPTS):
+        started = time.monotonic()
+        try:
+            return attempt()
+        except UNREACHED as error:
+            if number + 1 == _ATTEMPTS or time.monotonic() - started > _PROMPT_S:
+                raise translated(error) from error
+        except (Neo4jError, DriverError) as error:
+            raise translated(error) from error
+    raise errors.InternalError  # not reached: the last attempt returns or raises

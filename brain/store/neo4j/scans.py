@@ -1,0 +1,120 @@
+"""A `Scan` as one statement, and what is left of it to check in Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from brain.store.base import Element, Json, Kind, Scan
+from brain.store.neo4j.keys import indexed, indexed_all
+
+HOLDS = "v.from_seq <= $at AND $at < v.to_seq"
+"""That a version `v` holds at the snapshot."""
+
+
+@dataclass(slots=True)
+class ScanPlan:
+    """How a scan is answered.
+
+    match         the versions looked at, from an index; with `by_type`, those of one `$type`
+    where         further conditions
+    by_type       the types to look through one by one, or None; each is a range in order of number
+    is_tallied    the sum of the tallies of these types and states is the count of the scan
+    """
+
+    kind: Kind
+    match: str
+    where: str
+    by_type: list[str] | None
+    is_tallied: bool
+    parameters: dict[str, Any] = field(default_factory=dict)
+    members: tuple[tuple[tuple[str, ...], str | int | float | bool], ...] = ()
+
+    @property
+    def page(self) -> str:
+        """A statement of the bodies past number `$after`, `$limit` of them."""
+        versions = f"{self.match} AND v.number > $after AND {self.where}"
+        if self.by_type is None:
+            return f"{versions} RETURN v.number, v.body ORDER BY v.number LIMIT $limit"
+        return (
+            f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS found ORDER BY v.number LIMIT $limit }}"
+            " RETURN found.number AS number, found.body ORDER BY number LIMIT $limit"
+        )
+
+    @property
+    def total(self) -> str:
+        """A statement of how many there are past number `$after`."""
+        versions = f"{self.match} AND v.number > $after AND {self.where}"
+        return f"UNWIND $types AS type {versions} RETURN count(v)" if self.by_type else f"{versions} RETURN count(v)"
+
+    def holds(self, element: Element) -> bool:
+        """Whether the members of an element are the ones asked for."""
+        return all(_same(_at(element.body, path), value) for path, value in self.members)
+
+
+def plan_scan(query: Scan) -> ScanPlan | None:
+    """The plan of a scan, by the most selective index that its conditions allow; None when nothing meets them."""
+    types = _types(query)
+    if types == [] or query.states == frozenset() or query.statuses == frozenset():
+        return None
+    conditions = ["v.kind = $kind", HOLDS]
+    parameters: dict[str, Any] = {"kind": query.kind.value}
+    if query.states is not None:
+        conditions.append("v.state IN $states")
+        parameters["states"] = sorted(query.states)
+    if query.statuses is not None:
+        conditions.append("v.status IN $statuses")
+        parameters["statuses"] = sorted(query.statuses)
+    by_text = [
+        (name, text)
+        for name, text in (("key", query.key), ("canonical_id", query.canonical_id), ("name", query.name))
+        if text is not None
+    ]
+    for name, text in by_text:
+        parameters[name] = indexed(text)
+        conditions.append(f"v.{name} = ${name}")
+    by_type = None
+    if by_text:
+        index, condition = _BY_TEXT[by_text[0][0]]
+        match = f"MATCH (v:Version) USING INDEX v:Version({index}) WHERE v.space = $space AND {condition}"
+        if types is not None:
+            conditions.append("v.type IN $types")
+            parameters["types"] = types
+    elif types is not None:
+        match = "MATCH (v:Version) USING INDEX v:Version(space, type, number) WHERE v.space = $space AND v.type = type"
+        parameters["types"] = by_type = types
+    else:
+        match = "MATCH (v:Version) USING INDEX v:Version(space, kind, number) WHERE v.space = $space AND v.kind = $kind"
+    is_tallied = not (by_text or query.statuses is not None or query.members)
+    return ScanPlan(query.kind, match, " AND ".join(conditions), by_type, is_tallied, parameters, query.members)
+
+
+_BY_TEXT = {
+    "key": ("space, key, type", "v.key = $key AND v.type IS NOT NULL"),
+    "canonical_id": ("space, canonical_id", "v.canonical_id = $canonical_id"),
+    "name": ("space, name", "v.name = $name"),
+}
+
+
+def _types(query: Scan) -> list[str] | None:
+    """What the `type` of a version may be: lineages for the kinds that have them, classes for the others."""
+    if query.kind in (Kind.CONCEPT, Kind.PROPOSITION):
+        own, foreign = query.lineages, query.classes
+    else:
+        own, foreign = query.classes, query.lineages
+    if foreign is not None:
+        return []
+    return None if own is None else indexed_all(own)
+
+
+def _at(value: Json, path: tuple[str, ...]) -> Json:
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return None
+        value = value[name]
+    return value
+
+
+def _same(found: Json, wanted: str | int | float | bool) -> bool:
+    """JSON's equality: a boolean is no number."""
+    return isinstance(found, bool) is isinstance(wanted, bool) and bool(found == wanted)

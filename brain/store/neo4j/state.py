@@ -1,0 +1,159 @@
+"""State beside the graph, as a snapshot reads it: documents, the durable queue and leases. It has no history."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import orjson
+
+from brain import errors
+from brain.store.base import Document, Lease, Work, WorkStatus
+from brain.store.neo4j.connection import Row
+from brain.times import Clock
+
+_DOCUMENT = (
+    "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
+    " WHERE d.space = $space AND d.namespace = $namespace AND d.key = $key"
+    " AND (d.expires_ms IS NULL OR d.expires_ms > $now) RETURN d.body"
+)
+_WORK = "w.id, w.queue, w.payload, w.status, w.not_before, w.attempts, w.first_attempt_ms, w.note"
+_WORK_BY_ID = f"MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = $id RETURN {_WORK}"
+_QUEUE = (
+    "MATCH (w:Work) USING INDEX w:Work(space, queue, id)"
+    " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL AND w.status IN $statuses"
+    f" RETURN {_WORK} ORDER BY w.id LIMIT $limit"
+)
+_DUE = (
+    "MATCH (w:Open) USING INDEX w:Open(space, queue, id)"
+    " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL"
+    " AND (w.status = 'running' OR w.not_before <= $now)"
+    f" RETURN {_WORK} ORDER BY w.id LIMIT $limit"
+)
+_LEASE = (
+    "MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name = $name"
+    " RETURN l.holder, l.token, l.expires_ms"
+)
+
+UNLIMITED = 1 << 40
+
+
+class StateReader:
+    """Statements on one Space, and what `Reader` promises of them."""
+
+    def __init__(self, space_key: str, clock: Clock, timeout_ms: int | None) -> None:
+        self._space_key = space_key
+        self._clock = clock
+        self.timeout_ms = timeout_ms
+        self._deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
+        self._is_over = False
+
+    def end(self) -> None:
+        """Nothing can be read or written from now on."""
+        self._is_over = True
+
+    # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _ask(self, statement: str, parameters: Mapping[str, Any], timeout_s: float | None) -> list[Row]:
+        raise NotImplementedError
+
+    def _state_rows(self, statement: str, **parameters: Any) -> list[Row]:
+        """The rows of one statement, one round trip; `$space` is bound for it."""
+        return self._ask(statement, {"space": self._space_key, **parameters}, self._time_left())
+
+    def _state_row(self, statement: str, **parameters: Any) -> Row | None:
+        rows = self._state_rows(statement, **parameters)
+        return rows[0] if rows else None
+
+    def _time_left(self) -> float | None:
+        """Seconds to the deadline; RuntimeError when all is over, ExecutionTimeout when the time is."""
+        if self._is_over:
+            raise RuntimeError("the snapshot or transaction has ended")
+        if self._deadline is None:
+            return None
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise errors.ExecutionTimeout
+        return left
+
+    # --- documents ----------------------------------------------------------------------------------------------------
+
+    def get(self, namespace: str, key: str) -> Document | None:
+        row = self._state_row(_DOCUMENT, namespace=namespace, key=key, now=self._clock.now_ms())
+        return None if row is None else orjson.loads(row[0])
+
+    def scan_state(
+        self,
+        namespace: str,
+        *,
+        prefix: str = "",
+        after: str | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[tuple[str, Document]]:
+        first, end = prefix, end_of_prefix(prefix)
+        bounds = ["d.key >= $first"] if after is None or reverse or after < first else ["d.key > $after"]
+        if after is not None and reverse and (end is None or after < end):
+            bounds.append("d.key < $after")
+        elif end is not None:
+            bounds.append("d.key < $end")
+        rows = self._state_rows(
+            "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
+            f" WHERE d.space = $space AND d.namespace = $namespace AND {' AND '.join(bounds)}"
+            " AND (d.expires_ms IS NULL OR d.expires_ms > $now)"
+            f" RETURN d.key, d.body ORDER BY d.key {'DESC' if reverse else 'ASC'} LIMIT $limit",
+            namespace=namespace,
+            first=first,
+            end=end,
+            after=after,
+            now=self._clock.now_ms(),
+            limit=UNLIMITED if limit is None else limit,
+        )
+        return [(key, orjson.loads(body)) for key, body in rows]
+
+    # --- work ---------------------------------------------------------------------------------------------------------
+
+    def work(
+        self, queue: str, *, statuses: Collection[WorkStatus] | None = None, limit: int | None = None
+    ) -> list[Work]:
+        wanted = sorted(status.value for status in (WorkStatus if statuses is None else statuses))
+        rows = self._state_rows(_QUEUE, queue=queue, statuses=wanted, limit=UNLIMITED if limit is None else limit)
+        return [_work(row) for row in rows]
+
+    def due_work(self, queue: str, now_ms: int, *, limit: int | None = None) -> list[Work]:
+        rows = self._state_rows(_DUE, queue=queue, now=now_ms, limit=UNLIMITED if limit is None else limit)
+        return [_work(row) for row in rows]
+
+    def work_by_id(self, work_id: int) -> Work | None:
+        row = self._state_row(_WORK_BY_ID, id=work_id)
+        return None if row is None else _work(row)
+
+    # --- leases -------------------------------------------------------------------------------------------------------
+
+    def lease(self, name: str) -> Lease | None:
+        row = self._state_row(_LEASE, name=name)
+        return None if row is None or row[0] is None else Lease(name, *row)
+
+
+def json_text(document: Any) -> str:
+    return orjson.dumps(document).decode()
+
+
+def parsed(text: str) -> Document:
+    document: Document = orjson.loads(text)
+    return document
+
+
+def end_of_prefix(prefix: str) -> str | None:
+    """The least text greater than every text that begins with `prefix`; None when there is no such text."""
+    for at in range(len(prefix) - 1, -1, -1):
+        if (code := ord(prefix[at])) < 0x10FFFF:
+            # Surrogates are no characters: the code point after U+D7FF is U+E000.
+            return prefix[:at] + chr(0xE000 if code == 0xD7FF else code + 1)
+    return None
+
+
+def _work(row: Row) -> Work:
+    work_id, queue, payload, status, not_before, attempts, first_attempt_ms, note = row
+    return Work(work_id, queue, orjson.loads(payload), WorkStatus(status), not_before, attempts, first_attempt_ms, note)

@@ -1,0 +1,409 @@
+"""The one writer of a Space: what it writes stands here until a read needs it or the transaction ends, and is then sent
+in one statement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brain import errors
+from brain.store import rows
+from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
+from brain.store.neo4j import erasure, flush, passages, vectors, versions
+from brain.store.neo4j.connection import Database, Row, Turn
+from brain.store.neo4j.failures import DriverError, Neo4jError, translated
+from brain.store.neo4j.keys import FOREVER, indexed, kind_of
+from brain.store.neo4j.schema import RELATIONSHIPS, STRUCTURAL
+from brain.store.neo4j.snapshot import ELEMENTS, Head, Neo4jSnapshot, Remembered
+from brain.store.neo4j.state import json_text, parsed
+from brain.store.neo4j.writing_state import StateWriter
+from brain.times import Clock, Seq
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a transaction is told when it has the writer lock.
+
+    token         what the last transaction left
+    last_numbers  the last number given to an element of each kind letter, and to an entry of work under `work`
+    leases        as `StateWriter` takes them
+    """
+
+    head: Head
+    token: str
+    last_numbers: dict[str, int]
+    leases: dict[str, tuple[str | None, int, int]]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        return {f"last_{name}": last for name, last in self.last_numbers.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An element's version as the transaction found it, and the sequence that wrote it."""
+
+    since: Seq
+    element: Element
+
+
+class Neo4jTransaction(StateWriter, Neo4jSnapshot):
+    """See `brain.store.base.Transaction`. Its reads are those of the commit it is about to make."""
+
+    def __init__(
+        self,
+        database: Database,
+        turn: Turn,
+        start: Start,
+        *,
+        space_id: str,
+        space_key: str,
+        remembered: Remembered,
+        clock: Clock,
+        timeout_ms: int | None,
+    ) -> None:
+        super().__init__(
+            database,
+            space_id=space_id,
+            space_key=space_key,
+            seq=start.head.seq,
+            head=start.head,
+            remembered=remembered,
+            clock=clock,
+            timeout_ms=timeout_ms,
+        )
+        self._start_state(start.last_numbers["work"], dict(start.leases))
+        self._turn = turn
+        self._start = start
+        self._last = dict(start.last_numbers)
+        self._held: dict[ElementId, _Held | None] = {}
+        self._sent: dict[ElementId, Element] = {}
+        self._unsent: dict[ElementId, Element] = {}
+        self._controls: dict[str, str] = {}
+        self._client_keys: list[dict[str, Any]] = []
+        self._counted = {name: dict(of_kind) for name, of_kind in start.head.totals.items()}
+        self._commit: Commit | None = None
+        self._has_changed = False
+        self._has_changed_merges = False
+        self._unsent_controls: set[str] = set()
+        self.has_sent = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it may commit: what it changed in the graph has its record."""
+        return self._commit is not None or not self._has_changed
+
+    @property
+    def recorded(self) -> Commit | None:
+        return self._commit
+
+    @property
+    def start_token(self) -> str:
+        return self._start.token
+
+    # --- reads --------------------------------------------------------------------------------------------------------
+
+    @property
+    def _at(self) -> Seq:
+        return self.seq + 1
+
+    def _ask(self, statement: str, parameters: Mapping[str, Any], timeout_s: float | None) -> list[Row]:  # noqa: ARG002
+        """The transaction's own time limit, given at its start, bounds each of its statements."""
+        return self._run(statement, parameters)
+
+    def _rows(self, statement: str, **parameters: Any) -> list[Row]:
+        self._send_graph()
+        return super()._rows(statement, **parameters)
+
+    def _run(self, statement: str, parameters: Mapping[str, Any]) -> list[Row]:
+        try:
+            return self._turn.run(statement, parameters)
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translated(error) from error
+
+    def elements(self, ids: Collection[ElementId]) -> dict[ElementId, Element]:
+        self._time_left()
+        self._learn(ids)
+        found = {}
+        for element_id in ids:
+            element = self._present(element_id)
+            if element is not None:
+                found[element_id] = element
+        return found
+
+    def control(self, name: str) -> Document | None:
+        self._time_left()
+        if name in self._controls:
+            return parsed(self._controls[name])
+        return super().control(name)
+
+    def counts(self) -> Mapping[Kind, int]:
+        self._time_left()
+        return {kind: self._counted.get("active", {}).get(kind.letter, 0) for kind in Kind}
+
+    def merges(self) -> Mapping[ElementId, ElementId]:
+        if self._has_changed_merges:
+            return self._read_merges()
+        return super().merges()
+
+    @property
+    def _totals(self) -> Mapping[str, Mapping[str, int]]:
+        return self._counted
+
+    # --- writes -------------------------------------------------------------------------------------------------------
+
+    def new_ids(self, kind: Kind, count: int) -> list[ElementId]:
+        self._time_left()
+        last = self._last.get(kind.letter, 0)
+        made = [f"{kind.letter}-{number}" for number in range(last + 1, last + max(count, 0) + 1)]
+        self._last[kind.letter] = last + len(made)
+        self._held.update(dict.fromkeys(made))
+        return made
+
+    def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
+        self._time_left()
+        self._has_changed = True
+        self._learn([element.id for element in elements])
+        for element in elements:
+            before = self._present(element.id)
+            self._count(before, element)
+            if before is None:
+                # Ids that came from elsewhere are used up too.
+                letter, number = element.id[0], int(element.id[2:])
+                self._last[letter] = max(self._last.get(letter, 0), number)
+            self._unsent[element.id] = element
+        for element_id, client_key in (client_keys or {}).items():
+            self._client_keys.append(
+                {
+                    "space": self._space_key,
+                    "kind": kind_of(element_id).value,
+                    "key": indexed(client_key),
+                    "id": element_id,
+                }
+            )
+
+    def erase(self, stubs: Sequence[Element]) -> None:
+        self.put(stubs)
+        self._send_graph()
+        erasure.erase(self._run, self._space_key, stubs)
+
+    def index(self, embedder: str, vectors_: Sequence[tuple[Passage, Sequence[float] | None]]) -> None:
+        self._send_graph()
+        self.has_sent = True
+        vectors.index(self._rows, embedder, vectors_)
+
+    def put_control(self, name: str, document: Document) -> None:
+        self._time_left()
+        self._has_changed = True
+        self._controls[name] = json_text(document)
+        self._unsent_controls.add(name)
+
+    def record(self, commit: Commit) -> None:
+        self._time_left()
+        if self._commit is not None or commit.seq != self.seq + 1:
+            raise errors.InternalError(f"A commit record for {commit.seq} does not follow {self.seq}.")
+        self._commit = commit
+
+    # --- what is sent -------------------------------------------------------------------------------------------------
+
+    def finish(self, names: Mapping[str, Any], token: str) -> Head | None:
+        """Send the last of it; the head the commit will make, None when it makes none."""
+        changed: dict[str, Any] = {"token": token, **self._numbers()}
+        if self._commit is None:
+            self._send_work()
+            documents = self._kept_documents()
+            if documents or self.has_sent or self._numbers() != self._start.numbers:
+                self._send(flush.LAST_OF_STATE, **names, documents=documents, changed=changed)
+            return None
+        head = Head(
+            self._at,
+            self._counted,
+            self._at if self._controls else self._head.controls_seq,
+            self._at if self._has_changed_merges else self._head.merges_seq,
+        )
+        changed |= {
+            "head": head.seq,
+            "totals": json_text(head.totals),
+            "controls_seq": head.controls_seq,
+            "merges_seq": head.merges_seq,
+        }
+        lists = self._new_in_graph()
+        lists["nodes"].append({"labels": ["Commit"], "properties": self._stored(self._commit)})
+        self._send_work()
+        [(gates,)] = self._send(
+            flush.LAST_OF_GRAPH, **names, **lists, documents=self._kept_documents(), changed=changed
+        )
+        assert gates == 1  # noqa: S101 - a Space has its gate from the beginning
+        return head
+
+    def _send(self, statement: str, **lists: Any) -> list[Row]:
+        """Run one statement of `flush`."""
+        self.has_sent = True
+        return self._run(statement, {"space": self._space_key, "seq": self._at, **lists})
+
+    def _send_graph(self) -> None:
+        """Send what a read of the graph has to see."""
+        if self._unsent or self._unsent_controls or self._client_keys:
+            self._send(flush.NEW, **self._new_in_graph())
+
+    def _send_state(self) -> None:
+        """Send what a read of state has to see."""
+        self._send_work()
+        documents = self._kept_documents()
+        if documents:
+            self._send(flush.DOCUMENTS, documents=documents)
+
+    def _send_work(self) -> None:
+        if dropped := self._dropped_documents():
+            self._send(flush.DROPPED_DOCUMENTS, dropped_documents=dropped)
+        if work := self._work_to_send():
+            self._send(flush.WORK, **work)
+
+    def _kept_documents(self) -> list[dict[str, Any]]:
+        documents = self._documents_to_send()
+        if any(row["expires_ms"] is not None for row in documents):
+            self._send(flush.SWEEP, now=self._clock.now_ms())
+        return documents
+
+    def _numbers(self) -> dict[str, int]:
+        """The last numbers given out, as properties of the Space."""
+        return {f"last_{name}": last for name, last in (self._last | {"work": self._last_work}).items()}
+
+    def _new_in_graph(self) -> dict[str, list[Any]]:
+        """What is new in the graph, as lists of `flush.NEW`; what it takes the place of is ended at once."""
+        lists: dict[str, list[Any]] = {name: [] for name in ("elements", "edges", "nodes", "tallies")}
+        ends: dict[str, list[Any]] = {name: [] for name in ("retired", "shown", "gone_edges")}
+        texts: dict[str, list[Any]] = {name: [] for name in ("gone_passages", "gone_postings")}
+        replaced = []
+        tally: Counter[tuple[str, str, str]] = Counter()
+        for element_id, element in self._unsent.items():
+            held = self._held[element_id]
+            before = self._sent.get(element_id) or (held.element if held else None)
+            version = versions.version(element, self._space_key, self._at)
+            if element_id in self._sent:
+                replaced.append({"id": element_id, "properties": version})
+                ends["shown"].append({"id": element_id, "properties": versions.shown(element)})
+            else:
+                if held is not None:
+                    ends["retired"].append({"id": element_id, "since": held.since})
+                lists["elements"].append(
+                    {"label": element.kind.value.capitalize(), "shown": versions.shown(element), "version": version}
+                )
+            self._relate(lists, ends, before, element)
+            self._follow(lists, texts, before, element)
+            for one, change in ((before, -1), (element, 1)):
+                if one is not None:
+                    columns = rows.columns(one)
+                    tally[one.kind.value, indexed(columns.type) or "", columns.state] += change
+            self._sent[element_id] = element
+        lists["tallies"] = [
+            {"kind": kind, "type": type_, "state": state, "change": change}
+            for (kind, type_, state), change in tally.items()
+            if change
+        ]
+        lists["nodes"] += [{"labels": ["ClientKey"], "properties": row} for row in self._client_keys]
+        if any(ends.values()):
+            self._send(flush.ENDS, **ends)
+        if any(texts.values()):
+            self._send(flush.ENDS_OF_TEXTS, **texts)
+        if replaced:
+            self._send(flush.REPLACED, replaced=replaced)
+        if self._unsent_controls:
+            controls = [{"name": name, "body": self._controls[name]} for name in sorted(self._unsent_controls)]
+            self._send(flush.CONTROLS, controls=controls)
+        self._unsent, self._client_keys, self._unsent_controls = {}, [], set()
+        return lists
+
+    def _relate(
+        self, lists: dict[str, list[Any]], ends: dict[str, list[Any]], before: Element | None, after: Element
+    ) -> None:
+        """End the references that are gone and add the new ones; what stays is not touched."""
+        old, new = [] if before is None else rows.edges(before), rows.edges(after)
+        kept = set(old) & set(new)
+        ends["gone_edges"] += [
+            {"id": edge.source, "field": edge.field, "position": edge.position} for edge in old if edge not in kept
+        ]
+        lists["edges"] += [relationship(edge, self._space_key, self._at) for edge in new if edge not in kept]
+
+    def _follow(
+        self, lists: dict[str, list[Any]], texts: dict[str, list[Any]], before: Element | None, after: Element
+    ) -> None:
+        """Let what the element is found by follow it."""
+        old, new = passages.found_by(before), passages.found_by(after)
+        if old == new:
+            return
+        if old is not None:
+            texts["gone_passages"].append(passages.place(after.id))
+            texts["gone_postings"] += passages.gone(after.id, old)
+        if new is not None:
+            passage, postings = passages.added(self._space_key, after.id, new, self._at)
+            lists["nodes"].append({"labels": ["Passage", "Waiting"], "properties": passage})
+            lists["nodes"] += [{"labels": ["Posting"], "properties": posting} for posting in postings]
+
+    def _stored(self, commit: Commit) -> dict[str, Any]:
+        return {
+            "space": self._space_key,
+            "seq": commit.seq,
+            "tx_id": commit.tx_id,
+            "committed_at": commit.committed_at,
+            "record": json_text(commit.record),
+            "envelope": json_text(commit.envelope),
+        }
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def _present(self, element_id: ElementId) -> Element | None:
+        element = self._unsent.get(element_id) or self._sent.get(element_id)
+        if element is not None:
+            return element
+        held = self._held.get(element_id)
+        return None if held is None else held.element
+
+    def _learn(self, ids: Collection[ElementId]) -> None:
+        """Read the versions that are not known yet; what this transaction wrote is, so nothing need be sent for it."""
+        unknown = sorted({element_id for element_id in ids if element_id not in self._held})
+        if not unknown:
+            return
+        found = self._run(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq})
+        self._held.update(dict.fromkeys(unknown))
+        for since, body in found:
+            element = versions.element_of(body)
+            self._held[element.id] = _Held(since, element)
+
+    def _count(self, before: Element | None, after: Element) -> None:
+        """Keep the totals, and notice a merge."""
+        for one, change in ((before, -1), (after, 1)):
+            if one is None:
+                continue
+            letter = one.id[0]
+            if one.state == "active":
+                self._add("active", letter, change)
+            by = passages.found_by(one)
+            if by is not None:
+                self._add("texts", letter, change)
+                self._add("terms", letter, change * passages.size(by))
+        merged = {None if one is None else rows.columns(one).merged_into for one in (before, after)}
+        self._has_changed_merges = self._has_changed_merges or len(merged) > 1
+
+    def _add(self, name: str, letter: str, change: int) -> None:
+        of_kind = self._counted.setdefault(name, {})
+        of_kind[letter] = of_kind.get(letter, 0) + change
+
+
+def relationship(edge: Edge, space: str, since: Seq) -> dict[str, Any]:
+    """A reference as a row of the flush."""
+    return {
+        "source": edge.source,
+        "type": RELATIONSHIPS.get(edge.field, STRUCTURAL),
+        "properties": {
+            "space": space,
+            "target": edge.target,
+            "field": edge.field,
+            "position": edge.position,
+            "role": edge.role,
+            "from_seq": since,
+            "to_seq": FOREVER,
+        },
+    }
