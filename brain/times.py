@@ -78,8 +78,9 @@ def offset_text(minutes: int) -> str:
 def timestamp(ms: int) -> Timestamp:
     """The protocol spelling of `ms` milliseconds since the epoch."""
     shift = _CYCLE_MS if ms < _YEAR_1_MS else 0
-    moment = datetime.fromtimestamp((ms + shift) // 1000, UTC)
-    return f"{moment.year - shift // _CYCLE_MS * 400:04d}-{moment:%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+    text = datetime.fromtimestamp((ms + shift) // 1000, UTC).isoformat()
+    year = f"{int(text[:4]) - 400:04d}" if shift else text[:4]
+    return f"{year}{text[4:19]}.{ms % 1000:03d}Z"
 
 
 def milliseconds(text: Timestamp) -> int:

@@ -6,7 +6,7 @@ What a store can test alone becomes its conditions; variables, references, array
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from brain import errors
@@ -82,7 +82,11 @@ class Endpoints(Protocol):
 
 @dataclass(slots=True)
 class _Draft:
-    conditions: Conditions
+    """
+    conditions  members of the store's scan, those of `members` apart
+    """
+
+    conditions: dict[str, Any] = field(default_factory=dict)
     ids: frozenset[ElementId] | None = None
     matches: list[Match] = field(default_factory=list)
     members: list[tuple[Any, Json]] = field(default_factory=list)
@@ -94,11 +98,11 @@ def scan(variable: str, kind: Kind, pattern: ast.ObjectPattern, binder: Binder, 
 
     raises  TypeMismatch for a value of the wrong type, SchemaSymbolNotFound and SchemaSymbolAmbiguous for a type
     """
-    draft = _Draft(Conditions(kind))
+    draft = _Draft()
     reader = _Reader(kind, binder, endpoints, draft)
     for member in pattern.members:
         reader.member((), member.name, member.value)
-    conditions = replace(draft.conditions, members=tuple(draft.members))
+    conditions = Conditions(kind, members=tuple(draft.members), **draft.conditions)
     return Scan(variable, conditions, draft.ids, tuple(draft.matches))
 
 
@@ -146,7 +150,7 @@ class _Reader:
             self.draft.matches.append(Match(("schema_ref",), Var(value.name), "symbol"))
             return
         lineages = self.binder.symbol("concept_type", self._text(value, "type")).lineages
-        before = self.draft.conditions.lineages
+        before = self.draft.conditions.get("lineages")
         self._condition("lineages", lineages if before is None else before & lineages)
 
     def _id(self, value: ast.PatternValue) -> None:
@@ -221,7 +225,7 @@ class _Reader:
     def _own_condition(self, name: str, path: tuple[PathStep, ...], value: Json) -> None:
         if not isinstance(value, str):
             raise errors.TypeMismatch(f"{spelled(path)} is a string, not {shown(value)}.")
-        if getattr(self.draft.conditions, name) is not None:
+        if self.draft.conditions.get(name) is not None:
             self._match(path, Constant(value))
         else:
             self._condition(name, frozenset((value,)) if name in ("classes", "statuses") else value)
@@ -247,7 +251,7 @@ class _Reader:
         return self.binder.text(value, what)
 
     def _condition(self, name: str, value: Any) -> None:
-        self.draft.conditions = replace(self.draft.conditions, **{name: value})
+        self.draft.conditions[name] = value
 
     def _match(self, path: tuple[PathStep, ...], value: MatchValue, edges: frozenset[str] = frozenset()) -> None:
         self.draft.matches.append(Match(path, value, "reference" if edges else "value", edges))

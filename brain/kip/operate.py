@@ -29,6 +29,9 @@ from brain.times import Seq, timestamp
 
 if TYPE_CHECKING:
     from brain.kip.pipeline import Engine
+    from brain.store.embedding import EmbeddingFailure
+
+_NONE: Mapping[str, Any] = {}
 
 
 class Undo(Exception):
@@ -91,7 +94,7 @@ class Operator:
             self.check_preconditions(head.seq, environment)
             if seq is None:
                 self._check_unmoved(environment)
-            run = replace(self.run(prepared, environment, self.access(snapshot, head)), vectors=vectors)
+            run = self.run(prepared, environment, self.access(snapshot, head), vectors)
             answer = self.engine.answer(prepared.statement, run)
         if isinstance(prepared.statement, ast.ExportCapsule) and not (self.session.readonly or self.request.dry_run):
             with self.transaction() as tx:
@@ -244,7 +247,13 @@ class Operator:
             with self.transaction() as tx:
                 approvals.file(tx, filed)
 
-    def run(self, prepared: Prepared, environment: Environment, access: Access) -> Run:
+    def run(
+        self,
+        prepared: Prepared,
+        environment: Environment,
+        access: Access,
+        vectors: Mapping[str, list[float] | EmbeddingFailure] = _NONE,
+    ) -> Run:
         """What one operation runs with."""
         return Run(
             snapshot=access.snapshot,
@@ -260,6 +269,7 @@ class Operator:
             purpose=self.request.purpose,
             risk=self.request.risk,
             embedder=self.engine.embedder,
+            vectors=vectors,
             sight=access.sight,
             weighed=access.weighed,
             plane=access.plane,

@@ -86,7 +86,7 @@ def _continued(statement: ast.Find, binder: Binder, run: Run) -> Cursor | None:
 def _page(plan: algebra.Project, graph: Graph) -> tuple[list[AnswerRow], bool]:
     """The rows of a page, and whether more follow: one more than asked for is looked for."""
     limit = plan.source.limit
-    wider = plan if limit is None else replace(plan, source=replace(plan.source, limit=limit + 1))
+    wider = plan if limit is None else algebra.Project(replace(plan.source, limit=limit + 1), plan.outputs)
     rows: list[AnswerRow] = []
     for row in islice(answer(wider, graph), None if limit is None else limit + 1):
         rows.append(row)

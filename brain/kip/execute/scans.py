@@ -41,7 +41,7 @@ def first_elements(step: Scan, frame: Frame, *, after: int = 0) -> Iterator[Batc
     if step.ids is not None:
         found: Iterator[Element] = iter(_by_ids(step, step.ids, frame))
     else:
-        found = frame.graph.scan(replace(step.conditions, after=after))
+        found = frame.graph.scan(replace(step.conditions, after=after) if after else step.conditions)
     size = 32
     while elements := list(islice(found, size)):
         yield [
