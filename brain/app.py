@@ -23,6 +23,14 @@ from brain.agents.models import LateModel, embedder_for, model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
+from brain.observe.health import Readiness, checks_for
+from brain.observe.measures import Measures
+from brain.observe.models import MeasuredModel
+from brain.observe.observed import Observed
+from brain.observe.outlook import Outlook
+from brain.observe.runs import PassWatch, counted
+from brain.observe.stores import MeasuredStore
+from brain.observe.traces import Tracer
 from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
 from brain.service.management import Management
@@ -54,6 +62,7 @@ class Application:
     brain: Brain
     http: Starlette
     model: Model
+    observed: Observed
 
     def warm(self) -> None:
         """Import what the first pass and the first question need, so that they do not wait for it."""
@@ -64,6 +73,7 @@ class Application:
         from brain.store.search import query_terms
 
         query_terms("warm")
+        self.observed.tracer.start()
         if isinstance(self.runner, RemoteRunner):
             self.runner.warm()
         if isinstance(self.model, LateModel):
@@ -117,18 +127,22 @@ def build(
 ) -> Application:
     """Wire one application; clock, model and store may be given, by tests and embedding hosts."""
     clock = clock or SystemClock()
+    measures, tracer = Measures(settings), Tracer(settings)
+    store = MeasuredStore(store or store_for(settings, clock=clock), measures, tracer)
     spaces = spaces_for(settings, clock=clock, store=store)
     model = model or model_for(settings)
+    measured = MeasuredModel(model, measures, tracer)
     holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
     queue = Queue(clock=clock, holder=holder, lease_ttl_ms=settings.lease_ttl_ms)
     passes = Passes(
         clock=clock,
         settings=settings,
         queue=queue,
-        model=model,
-        form=_form,
-        maintain=_maintain,
+        model=measured,
+        form=counted("formation", _form, measures, lambda result: result.usage),
+        maintain=counted("maintenance", _maintain, measures, lambda result: result.usage),
         settle=_settle,
+        watched=PassWatch(measures, tracer),
     )
     runner: EmbeddedRunner | RemoteRunner = (
         RemoteRunner(spaces, settings, WakeUps(settings))
@@ -139,22 +153,25 @@ def build(
         settings=settings,
         spaces=spaces,
         queue=queue,
-        model=model,
-        recall=_recall,
+        model=measured,
+        recall=counted("recall", _recall, measures, lambda result: result.run.usage),
         clock=clock,
         wake=runner.wake,
     )
     tokens = SpaceTokens(clock)
     doorkeeper = Doorkeeper(_verifier(settings, clock), settings.managers, tokens, spaces)
+    readiness = Readiness(checks_for(settings, store, spaces))
+    observed = Observed(measures, tracer, readiness, Outlook(spaces, clock))
     http = http_app(
         brain,
         settings,
         doorkeeper=doorkeeper,
         management=Management(spaces, tokens, clock),
         memory=Memory(spaces, queue, clock),
+        observed=observed,
         background=runner.running,
     )
-    return Application(settings, spaces, queue, passes, runner, brain, http, model)
+    return Application(settings, spaces, queue, passes, runner, brain, http, model, observed)
 
 
 def _verifier(settings: Settings, clock: Clock) -> CwtVerifier | None:

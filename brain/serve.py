@@ -75,6 +75,7 @@ class Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._begin_to_stop, self._loop)
 
     def _begin_to_stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.application.observed.readiness.drain()
         if self._stopping is None:
             self._stopping = loop.create_task(self._stop_work())
 
@@ -122,6 +123,17 @@ def address_of(listener: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def _operators(settings: Settings, application: Application) -> contextlib.AbstractContextManager[object]:
+    """The listener of METRICS_ADDR, where that is an address of its own; OSError when it cannot be had."""
+    if settings.own_metrics_address is None:
+        return contextlib.nullcontext()
+    from brain.observe.listener import Listener, routes_of
+
+    operators = Listener(settings.own_metrics_address, routes_of(application.observed))
+    operators.start()
+    return contextlib.closing(operators)
+
+
 def serve(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT, then finish what was begun; 0, or 1 when it cannot start; SettingsError."""
     logs.configure(settings.log_level)
@@ -139,6 +151,11 @@ def serve(settings: Settings) -> int:
         return 1
     with listener:
         server = Server(settings)
+        try:
+            operators = _operators(settings, server.application)
+        except OSError as fault:
+            sys.stderr.write(f"cannot listen on {settings.metrics_addr}: {fault.strerror}\n")
+            return 1
         address = address_of(listener)
         if not settings.ed25519_pubkeys:
             who = "everybody on this machine" if settings.is_on_loopback else "EVERYBODY WHO REACHES THIS ADDRESS"
@@ -147,6 +164,7 @@ def serve(settings: Settings) -> int:
             log.warning("memory_storage", meaning="every Space is lost when this process ends")
         model = f"{settings.model_family}/{settings.model_name}" if settings.has_provider else OFFLINE_MODEL
         log.info("serving", version=__version__, address=address, model=model, storage=settings.storage)
-        server.run(sockets=[listener])
+        with operators:
+            server.run(sockets=[listener])
     log.info("stopped")
     return 0

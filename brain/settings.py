@@ -55,6 +55,10 @@ class Settings(BaseSettings):
     model_max_output: int = Field(8_192, ge=256, description="Output tokens asked of the model per call, at most.")
     model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
     llm_max_concurrency: int = Field(64, ge=0, description="Model runs at a time; 0 counts as 1.")
+    model_input_price: float = Field(
+        0, ge=0, description="Price of a million input tokens, in any currency, for the metric of cost; 0 for unknown."
+    )
+    model_output_price: float = Field(0, ge=0, description="Price of a million output tokens, likewise.")
 
     # --- what is alike ---
     embedding_family: str = Field(
@@ -132,6 +136,14 @@ class Settings(BaseSettings):
     lease_ttl_ms: int = Field(15_000, ge=1_000, description="How long a worker's lease lasts without renewal.")
     shutdown_grace_ms: int = Field(10_000, ge=0, description="How long a stopping process lets runs finish.")
     space_idle_ms: int = Field(540_000, ge=1_000, description="After how long without use a Space is closed.")
+    metrics_addr: str = Field(
+        "same",
+        description="Where `/metrics`, `/healthz` and `/readyz` are served: `same` beside the service, `off`, or an "
+        "address and port of their own, which a worker needs.",
+    )
+    otel_exporter_otlp_endpoint: str = Field(
+        "", description="Base address of an OpenTelemetry collector (OTLP over HTTP) that takes traces; empty for none."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
 
     @field_validator(
@@ -141,6 +153,18 @@ class Settings(BaseSettings):
     def _listed(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("metrics_addr")
+    @classmethod
+    def _metrics_address(cls, value: str) -> str:
+        return value if value in ("same", "off") else cls._address(value)
+
+    @field_validator("otel_exporter_otlp_endpoint")
+    @classmethod
+    def _collector(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("must be an http:// or https:// address")
         return value
 
     @field_validator("listen_addr")
@@ -197,6 +221,12 @@ class Settings(BaseSettings):
     def port(self) -> int:
         """The port to bind; 0 picks a free one."""
         return int(self.listen_addr.rpartition(":")[2])
+
+    @property
+    def own_metrics_address(self) -> tuple[str, int] | None:
+        """Host and port of METRICS_ADDR when it is an address of its own."""
+        host, colon, port = self.metrics_addr.rpartition(":")
+        return (host.strip("[]"), int(port)) if colon else None
 
     @property
     def has_provider(self) -> bool:

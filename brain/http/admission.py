@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Collection
+from contextlib import nullcontext
 
 import structlog
 from starlette.requests import Request
@@ -22,11 +24,15 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
 class Admission:
-    """ASGI middleware: the global budget, the request id, the shard."""
+    """ASGI middleware: the global budget, the request id, the shard.
 
-    def __init__(self, app: ASGIApp, *, budget: Budget, shard: int) -> None:
+    free  paths that take no place, and are answered when all are taken
+    """
+
+    def __init__(self, app: ASGIApp, *, budget: Budget, shard: int, free: Collection[str] = ()) -> None:
         self._app = app
         self._budget = budget
+        self._free = free
         self._shard = shard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +51,7 @@ class Admission:
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             try:
-                with self._budget.place():
+                with nullcontext() if scope["path"] in self._free else self._budget.place():
                     answer = self._refusal(request) or self._app
                     await answer(scope, receive, send_with_id)
             except Full as full:

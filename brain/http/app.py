@@ -15,13 +15,14 @@ from starlette.responses import Response
 
 from brain.http import management as managing
 from brain.http import memory as remembering
-from brain.http import spaces
+from brain.http import operating, spaces
 from brain.http.admission import Admission
 from brain.http.auth import Failures, route
 from brain.http.budgets import Arrivals, Budget
 from brain.http.failures import HANDLERS, CatchAll
 from brain.http.origins import OriginCheck
 from brain.http.payload import json_response
+from brain.observe.observed import Observed
 from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
 from brain.service.management import Management
@@ -77,12 +78,14 @@ def http_app(
     *,
     doorkeeper: Doorkeeper,
     management: Management,
+    observed: Observed,
     memory: Memory,
     background: Callable[[], AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """The ASGI application.
 
     doorkeeper  admits callers
+    observed    what operators see of the process
     background  entered when the server starts and left when it stops: the runner that does queued work
     """
 
@@ -90,10 +93,12 @@ def http_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with background():
             yield
+            if observed.outlook is not None:
+                observed.outlook.stop()
 
     requests = Budget(settings.http_max_concurrency, 503)
     middleware = [
-        Middleware(Admission, budget=requests, shard=settings.sharding_idx),
+        Middleware(Admission, budget=requests, shard=settings.sharding_idx, free=operating.PATHS),
         Middleware(OriginCheck, hosts=_own_hosts(settings), origins=settings.cors_origins),
         Middleware(CatchAll),
     ]
@@ -109,8 +114,13 @@ def http_app(
                 expose_headers=["x-request-id", "retry-after"],
             ),
         )
+    middleware.insert(0, Middleware(operating.Measured, measures=observed.measures, tracer=observed.tracer))
     app = Starlette(
-        routes=ROUTES,
+        routes=[
+            *ROUTES,
+            *operating.HEALTH_ROUTES,
+            *(operating.METRICS_ROUTES if settings.metrics_addr == "same" else ()),
+        ],
         middleware=middleware,
         exception_handlers=HANDLERS,
         lifespan=lifespan,
@@ -120,6 +130,9 @@ def http_app(
     app.state.settings = settings
     app.state.doorkeeper = doorkeeper
     app.state.management = management
+    app.state.measures = observed.measures
+    app.state.readiness = observed.readiness
+    app.state.outlook = observed.outlook
     app.state.memory = memory
     app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests

@@ -66,6 +66,7 @@ def route(path: str, handler: Handler, method: str, access: Access) -> Route:
         return await handler(request)
 
     guarded.access = access  # type: ignore[attr-defined]
+    guarded.path = path  # type: ignore[attr-defined]
     return Route(path, guarded, methods=[method])
 
 

@@ -16,6 +16,7 @@ from brain.errors import KipError, Retry
 from brain.http.auth import TooManyFailures
 from brain.http.budgets import Full
 from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, json_response
+from brain.observe.measures import Measures
 from brain.service.failures import (
     Busy,
     InvalidInput,
@@ -53,9 +54,15 @@ def error_response(status: int, message: str, data: Any = None) -> Response:
     return json_response({"error": error}, status)
 
 
-async def service_failure(_: Request, failure: Exception) -> Response:
+def _count(request: Request, code: str) -> None:
+    measures: Measures = request.app.state.measures
+    measures.errors.add(code)
+
+
+async def service_failure(request: Request, failure: Exception) -> Response:
     """A refusal of the service."""
     assert isinstance(failure, ServiceFailure)  # noqa: S101 - registered for this class only
+    _count(request, type(failure).__name__)
     answer = error_response(_STATUS[type(failure)], failure.message, failure.data)
     if isinstance(failure, Unavailable):
         answer.headers["retry-after"] = str(failure.after_s)
@@ -65,6 +72,7 @@ async def service_failure(_: Request, failure: Exception) -> Response:
 async def kip_error(request: Request, failure: Exception) -> Response:
     """An error of the store or the engine outside any KIP answer: for a while, or a defect; `data` is its wire form."""
     assert isinstance(failure, KipError)  # noqa: S101 - registered for this class only
+    _count(request, failure.code)
     log.error("store_failed", path=request.url.path, code=failure.code, **logs.fault(failure))
     if failure.retry is Retry.SAFE_SAME_REQUEST:
         answer = error_response(503, failure.message, failure.to_wire())
@@ -181,6 +189,7 @@ class CatchAll:
         except ClientDisconnect:
             log.info("client_left", path=scope.get("path"))
         except Exception as defect:  # noqa: BLE001 - nobody behind this would answer in our shape
+            _count(Request(scope), "UnexpectedFailure")
             log.error("unexpected_failure", path=scope.get("path"), **logs.fault(defect))
             if not has_started and scope["type"] == "http":
                 text = "internal error; the request id in this answer's headers leads to the log"

@@ -131,7 +131,10 @@ async def post_execute_kip_readonly(request: Request) -> Response:
     space_id = await _space(request)
     asked = await read_input(request, KipInput, of_text=_as_command)
     answer = await while_connected(request, _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
-    return Response(status_code=_CLIENT_LEFT) if answer is None else write_value(request, answer)
+    if answer is None:
+        return Response(status_code=_CLIENT_LEFT)
+    request.app.state.measures.answered(answer)
+    return write_value(request, answer)
 
 
 def _as_command(text: str) -> dict[str, Any]:

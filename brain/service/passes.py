@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -36,6 +37,9 @@ Form = Callable[[Place, FormationJob], Awaitable[RunResult]]
 Maintain = Callable[[Place, MaintenanceJob], Awaitable[RunResult]]
 Settle = Callable[[OpenSpace, str, Mapping[str, Any], Lease], Document]
 
+Watched = Callable[[Collection], AbstractContextManager[Callable[[str], None]]]
+"""Entered for as long as a pass of a queue works; what it gives is told how the pass ended."""
+
 _THREADS = 8
 """For the queue's own short transactions: agents that fill every other thread must not keep a lease from renewal."""
 
@@ -46,9 +50,14 @@ class _Pass:
 
     taken: Taken
     overran: Callable[[], bool]
+    ended: Callable[[str], None]
     corrections: int = 0
     is_lost: bool = False
     has_ended: bool = False
+
+
+def _unwatched(_: Collection) -> AbstractContextManager[Callable[[str], None]]:
+    return nullcontext(lambda _: None)
 
 
 class Passes:
@@ -64,6 +73,7 @@ class Passes:
         form: Form,
         maintain: Maintain,
         settle: Settle,
+        watched: Watched | None = None,
     ) -> None:
         self._clock = clock
         self._settings = settings
@@ -72,6 +82,7 @@ class Passes:
         self._form = form
         self._maintain = maintain
         self._settle = settle
+        self._watched = watched or _unwatched
         self._threads = anyio.CapacityLimiter(_THREADS)
 
     async def step(
@@ -85,10 +96,13 @@ class Passes:
         taken = await self._in_thread(lambda: self._queue.take(space, only))
         if taken is None:
             return False
-        with structlog.contextvars.bound_contextvars(
-            request_id=taken.request_id, space=space.id, collection=taken.collection, conversation=taken.number
+        with (
+            structlog.contextvars.bound_contextvars(
+                request_id=taken.request_id, space=space.id, collection=taken.collection, conversation=taken.number
+            ),
+            self._watched(taken.collection) as ended,
         ):
-            await self._run(space, _Pass(taken, overran))
+            await self._run(space, _Pass(taken, overran, ended))
         return True
 
     async def _run(self, space: OpenSpace, under_way: _Pass) -> None:
@@ -99,10 +113,12 @@ class Passes:
                 await self._to_its_end(space, under_way)
                 group.cancel_scope.cancel()
         except anyio.get_cancelled_exc_class():
+            under_way.ended("handed_back")
             with anyio.CancelScope(shield=True):
                 await self._hand_back(space, under_way)
             raise
         if under_way.is_lost:
+            under_way.ended("lease_lost")
             log.warning("pass_lease_lost")
 
     async def _to_its_end(self, space: OpenSpace, under_way: _Pass) -> None:
@@ -111,6 +127,7 @@ class Passes:
             if not under_way.is_lost:
                 status = await self._finish(space, under_way, result)
                 under_way.has_ended = True
+                under_way.ended(status)
                 self._tell(status, result)
         except LeaseLost:
             under_way.is_lost = True

@@ -583,6 +583,13 @@ class Store(Protocol):
         """Ids of all Spaces, sorted."""
         ...
 
+    def check(self) -> None:
+        """Nothing when Spaces can be read and written just now; otherwise the registered error, soon and untried again.
+
+        It is asked often, by whoever wants to know whether this process can be sent requests.
+        """
+        ...
+
     def delete(self, space_id: str) -> None:
         """Remove a Space with everything in it; nothing happens when it is not there."""
         ...

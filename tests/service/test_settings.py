@@ -42,6 +42,8 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "embedding_api_base": ("http://a", "http://b", "http://c", "http://c"),
     "embedding_api_key": ("k1", "k2", "k3", "k3"),
     "embedding_batch": ("20", "30", "40", 40),
+    "metrics_addr": ("off", "127.0.0.1:1", "same", "same"),
+    "otel_exporter_otlp_endpoint": ("http://a", "http://b", "https://c", "https://c"),
     "model_api_base": ("http://a", "http://b", "http://c", "http://c"),
 }
 

@@ -96,6 +96,12 @@ class SqliteStore:
         names = (path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}"))
         return sorted(name for name in names if SPACE_ID.fullmatch(name))
 
+    def check(self) -> None:
+        try:
+            _check_usable(self._folder)
+        except OSError as error:
+            raise translated(error) from error
+
     def delete(self, space_id: str) -> None:
         if not self.exists(space_id):
             return

@@ -106,5 +106,12 @@ class SpacesContract:
             stale.head()
         assert successor.head() == 0
 
+    @pytest.mark.requirement("BR-OPS-020")
+    def test_a_store_that_works_says_nothing_when_it_is_checked(self, store: Store) -> None:
+        store.check()
+        store.create("a", now_ms=0)
+        store.check()
+        assert list(store.spaces()) == ["a"]
+
     def test_deleting_a_space_that_is_not_there_does_nothing(self, store: Store) -> None:
         store.delete("a")
