@@ -55,7 +55,7 @@ def run(folder: Path, *, store: str, inputs: int, seconds: float, settle_s: floa
         monkey = Monkey(deployment, seed)
         begun = time.monotonic()
         with clients, monkey:
-            clients.wait()
+            missing = clients.wait(seconds + settle_s)
             time.sleep(max(0.0, seconds - (time.monotonic() - begun)))
         killing_s = time.monotonic() - begun
         deployment.repair()
@@ -64,6 +64,7 @@ def run(folder: Path, *, store: str, inputs: int, seconds: float, settle_s: floa
         return judge(
             kept.settings(),
             clients.sent,
+            missing=missing,
             store=store,
             seed=seed,
             kills=monkey.done,

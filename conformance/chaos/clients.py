@@ -64,12 +64,16 @@ class Clients:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopped.set()
-        self.wait()
-
-    def wait(self) -> None:
-        """Until all inputs are accepted."""
         for thread in self._threads:
             thread.join()
+
+    def wait(self, seconds: float) -> int:
+        """Until all inputs are accepted, or the time is over; how many are missing."""
+        end = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        with self._lock:
+            return max(0, self._wanted - self._accepted)
 
     def _send_on(self, chance: random.Random) -> None:
         with httpx.Client(timeout=_TIMEOUT_S) as client:
@@ -80,7 +84,7 @@ class Clients:
                     self._number += 1
                     number = self._number
                     due = self._begun + self._accepted * self._pace_s
-                time.sleep(max(0.0, due - time.monotonic()))
+                self._stopped.wait(max(0.0, due - time.monotonic()))
                 if not self._send(client, number, chance):
                     time.sleep(_PAUSE_S)
 

@@ -50,13 +50,18 @@ def judge(
     settings: Settings,
     sent: Sequence[Sent],
     *,
+    missing: int,
     store: str,
     seed: int,
     kills: Mapping[str, int],
     killing_s: float,
     settled_s: float | None,
 ) -> Verdict:
-    """Look at every Space; no process may be at work any more."""
+    """Look at every Space; no process may be at work any more.
+
+    missing    inputs that nobody accepted in time
+    settled_s  None when conversations were left that had not ended in time
+    """
     application = build(settings)
     try:
         verdict = Verdict(f"chaos: {store}, seed {seed}")
@@ -94,7 +99,7 @@ def judge(
         "entries left in a queue",
         "leases left",
     )
-    verdict.faults = {name: totals[name] for name in faults}
+    verdict.faults = {"not accepted in time": missing, **{name: totals[name] for name in faults}}
     return verdict
 
 

@@ -40,7 +40,14 @@ def remembering(folder: Path, *texts: str, forms: bool = True, model: Any = None
 
 def judged(folder: Path, *sent: Sent) -> Verdict:
     return judge(
-        settings_for(folder), sent, store="sqlite", seed=0, kills={"worker killed": 1}, killing_s=1.0, settled_s=1.0
+        settings_for(folder),
+        sent,
+        missing=0,
+        store="sqlite",
+        seed=0,
+        kills={"worker killed": 1},
+        killing_s=1.0,
+        settled_s=1.0,
     )
 
 
@@ -105,8 +112,9 @@ def test_a_lease_that_nobody_holds_any_more_and_was_not_given_back_is_a_fault(tm
 def test_a_run_in_which_nothing_was_killed_or_accepted_proves_nothing(tmp_path: Path) -> None:
     world(tmp_path).application.spaces.close()
     remembering(tmp_path, "I own a boat.").application.spaces.close()
-    arguments: dict[str, Any] = {"store": "sqlite", "seed": 0, "killing_s": 1.0, "settled_s": 1.0}
+    arguments: dict[str, Any] = {"missing": 0, "store": "sqlite", "seed": 0, "killing_s": 1.0, "settled_s": 1.0}
     settings = settings_for(tmp_path)
     assert judge(settings, [told("boat", number=1)], kills={"x": 1}, **arguments).is_good
     assert not judge(settings, [told("boat", number=1)], kills={}, **arguments).is_good
     assert not judge(settings, [], kills={"x": 1}, **arguments).is_good
+    assert not judge(settings, [told("boat", number=1)], kills={"x": 1}, **{**arguments, "missing": 1}).is_good
