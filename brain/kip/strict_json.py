@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from brain import errors
@@ -44,40 +44,50 @@ def read(text: bytes | str) -> Any:
     return value
 
 
-def check(value: Any, depth: int = 0) -> bool:
+def check(value: Any) -> bool:
     """Refuse a value that strict JSON could not carry: a caller in the same process hands in Python objects.
 
     returns  whether a tuple stands for an array anywhere in it, see `with_lists`
     """
-    if depth > _NESTING:
+    return _check_all((value,), 0)
+
+
+def _check_all(values: Collection[Any], depth: int) -> bool:
+    if values and depth > _NESTING:
         raise errors.InvalidRequestEnvelope("The request is nested too deeply.")
     has_tuple = False
-    if value is None or isinstance(value, bool):
-        return has_tuple
-    if isinstance(value, str):
-        if not value.isascii() and SURROGATE.search(value):
-            raise errors.InvalidRequestEnvelope(
-                "A string of the request holds half of a surrogate pair.", hint="Send whole Unicode characters."
-            )
-    elif isinstance(value, int):
+    for value in values:
+        if isinstance(value, str):
+            _check_text(value)
+        elif isinstance(value, (dict, Mapping)):
+            for name in value:
+                if not isinstance(name, str):
+                    raise errors.InvalidRequestEnvelope("The names in a JSON object are strings.")
+                _check_text(name)
+            has_tuple |= _check_all(value.values(), depth + 1)
+        elif isinstance(value, (list, tuple)):
+            has_tuple |= isinstance(value, tuple) | _check_all(value, depth + 1)
+        elif value is not None and not isinstance(value, bool):
+            _check_number(value)
+    return has_tuple
+
+
+def _check_text(value: str) -> None:
+    if not value.isascii() and SURROGATE.search(value):
+        raise errors.InvalidRequestEnvelope(
+            "A string of the request holds half of a surrogate pair.", hint="Send whole Unicode characters."
+        )
+
+
+def _check_number(value: Any) -> None:
+    if isinstance(value, int):
         if abs(value) > MAX_SAFE_INTEGER:
             raise _unsafe(value)
     elif isinstance(value, float):
         if not math.isfinite(value) or (value.is_integer() and abs(value) > MAX_SAFE_INTEGER):
             raise _unsafe(value)
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            if not isinstance(name, str):
-                raise errors.InvalidRequestEnvelope("The names in a JSON object are strings.")
-            check(name)
-            has_tuple |= check(item, depth + 1)
-    elif isinstance(value, (list, tuple)):
-        has_tuple = isinstance(value, tuple)
-        for item in value:
-            has_tuple |= check(item, depth + 1)
     else:
         raise errors.InvalidRequestEnvelope(f"{type(value).__name__} is no JSON value.")
-    return has_tuple
 
 
 def with_lists(value: Any) -> Any:

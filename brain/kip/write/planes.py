@@ -173,14 +173,24 @@ def _comparable(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, 
 def _plane_versions(
     old: Mapping[str, Any], new: Mapping[str, Any], counters: Mapping[str, Any], local_name: LocalName
 ) -> dict[str, Any]:
+    if not old:
+        first: dict[str, Any] = {
+            "attributes": int(bool(_attributes_plane(new))),
+            "retention": int(bool(new.get("retention"))),
+            "structural": int(bool(_structural_plane(new))),
+        }
+        if new.get("facets"):
+            first["facets"] = {local_name(ref): 1 for ref in new["facets"]}
+        return first
+
     def advanced(plane: str, before: Any, after: Any) -> int:
         counter: int = counters.get(plane, 0)
         return counter if same(before, after) else counter + 1
 
     planes: dict[str, Any] = {
-        "attributes": advanced("attributes", _attributes_plane(old) if old else {}, _attributes_plane(new)),
+        "attributes": advanced("attributes", _attributes_plane(old), _attributes_plane(new)),
         "retention": advanced("retention", old.get("retention", {}), new.get("retention", {})),
-        "structural": advanced("structural", _structural_plane(old) if old else {}, _structural_plane(new)),
+        "structural": advanced("structural", _structural_plane(old), _structural_plane(new)),
     }
     if "facets" not in old and "facets" not in new and "facets" not in counters:
         return planes

@@ -35,6 +35,15 @@ _EVIDENCE: Mapping[str, apply.Reader] = {
     "payload": lambda value, _name: payload_of(value),
 }
 
+_ASSERTION: Mapping[str, apply.Reader] = {
+    "asserted_at": check_timestamp,
+    "confidence": lambda value, name: _confidence(value, name),
+    "mode": apply.one_of(*MODES),
+    "stance": apply.one_of(*STANCES),
+    "valid_time": valid_time,
+}
+"""Fields of a claim that name no element."""
+
 ACTIVITY_FIELDS: Mapping[str, apply.Reader] = {
     "ended_at": apply.timestamp_or_null,
     "parameters_digest": apply.sha256,
@@ -134,20 +143,8 @@ def fill_assertion(work: Workspace, draft: Draft, fields: Mapping[str, Any]) -> 
         found = context_refs(work, draft.id, value, name)
         return [{"id": context} for context in found] if found else NO_VALUE
 
-    apply.set_fields(
-        draft,
-        fields,
-        {
-            "asserted_at": check_timestamp,
-            "asserted_by": actor,
-            "confidence": _confidence,
-            "context_refs": contexts,
-            "mode": apply.one_of(*MODES),
-            "proposition": proposition,
-            "stance": apply.one_of(*STANCES),
-            "valid_time": valid_time,
-        },
-    )
+    references = {"asserted_by": actor, "context_refs": contexts, "proposition": proposition}
+    apply.set_fields(draft, fields, {**_ASSERTION, **references})
     _require(draft, "proposition", "asserted_by", "stance", "mode")
     draft.body.setdefault("asserted_at", work.now)
     draft.body["lifecycle"] = {"status": "active"}

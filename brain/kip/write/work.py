@@ -125,6 +125,7 @@ class Workspace:
         self._keys: dict[str, list[ElementId]] = defaultdict(list)
         self._tuples: dict[tuple[str, str, str], ElementId] = {}
         self._merges: dict[ElementId, ElementId] | None = None
+        self._identity: dict[str, Any] | None = None
 
     @property
     def now(self) -> Timestamp:
@@ -248,10 +249,11 @@ class Workspace:
 
     def identity(self) -> dict[str, Any]:
         """The Space's identity document as this statement has it: version, self, merge decisions."""
-        if "identity" not in self.controls:
-            stored = self.tx.control("identity") or {}
-            return {"version": 0, "self": None, "decisions": {}, **stored}
-        return self.controls["identity"]
+        if "identity" in self.controls:
+            return self.controls["identity"]
+        if self._identity is None:
+            self._identity = {"version": 0, "self": None, "decisions": {}, **(self.tx.control("identity") or {})}
+        return self._identity
 
     def note_reference(self, holder: ElementId, path: str, supplied: ElementId, resolved: ElementId) -> None:
         """Keep what a write named when a merge led it elsewhere (§11.3)."""

@@ -54,6 +54,10 @@ def kind_of(eid: int) -> Kind:
     return KINDS[eid >> _NUMBER_BITS]
 
 
+def code_of(eid: int) -> int:
+    return eid >> _NUMBER_BITS
+
+
 def number_of(eid: int) -> int:
     return eid & NUMBER_MASK
 

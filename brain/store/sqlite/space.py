@@ -33,6 +33,9 @@ _SCRUB_WAIT_MS = 200
 """How long an erasure waits for readers before it leaves the log to the next commit."""
 
 
+_KNOWN_SYMBOLS = 4_096
+"""About as many symbols are remembered from commit to commit, so that they are not looked up each time."""
+
 _PASSING = (apsw.BusyError, apsw.FullError, apsw.IOError, apsw.ReadOnlyError)
 """What ends a scrub for now: the commit before it stands, and must not be told as failed."""
 
@@ -51,6 +54,7 @@ class SqliteSpace:
         self.instance_id = ""
         self._writer = self._open_file()
         self._is_flushed = options.durability == "full"
+        self._symbols: set[str] = set()
         try:
             meta = _meta(self._writer)
             self.instance_id = meta["instance"]
@@ -115,6 +119,7 @@ class SqliteSpace:
                     seq=_head(connection),
                     clock=self._options.clock,
                     timeout_ms=None if timeout_ms is None else max(0, timeout_ms - waited_ms),
+                    symbols=self._symbols,
                 )
                 with deadline(connection, transaction.timeout_ms):
                     try:
@@ -131,6 +136,8 @@ class SqliteSpace:
             except BaseException:
                 _roll_back(connection)
                 raise
+            if len(self._symbols) < _KNOWN_SYMBOLS:
+                self._symbols |= transaction.new_symbols
             if transaction.has_erased:
                 self._must_scrub = True
                 self._scrub(_SCRUB_WAIT_MS)
