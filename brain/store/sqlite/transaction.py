@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,18 @@ from brain.store import rows
 from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
 from brain.store.sqlite import passages, vectors
 from brain.store.sqlite.conditions import integers
-from brain.store.sqlite.keys import CODES, LETTERS, NUMBER_MASK, eid_of, id_of, kind_of, known_eid
+from brain.store.sqlite.keys import (
+    CODES,
+    KINDS,
+    LETTERS,
+    NUMBER_MASK,
+    code_of,
+    eid_of,
+    id_of,
+    kind_of,
+    known_eid,
+    number_of,
+)
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.state import StateWriter, json_text
 from brain.times import Clock, Seq
@@ -61,15 +73,29 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
     """See `brain.store.base.Transaction`. Its reads are those of the head, which its own writes have already moved.
 
     A scan reads page by page: what is put while it runs shows in the pages to come.
+
+    symbols      some texts that earlier commits made symbols of; no symbol is ever taken back
+    new_symbols  those this transaction sees to, for who knows that it was committed
     """
 
     def __init__(
-        self, connection: apsw.Connection, *, space_id: str, seq: Seq, clock: Clock, timeout_ms: int | None
+        self,
+        connection: apsw.Connection,
+        *,
+        space_id: str,
+        seq: Seq,
+        clock: Clock,
+        timeout_ms: int | None,
+        symbols: AbstractSet[str],
     ) -> None:
         super().__init__(connection, space_id=space_id, seq=seq, at=None, clock=clock, timeout_ms=timeout_ms)
         self._has_changed = False
         self._is_recorded = False
+        self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
+        self._written: set[int] = set()
+        self._symbols = symbols
+        self.new_symbols: set[str] = set()
         self.has_erased = False
 
     def settle(self) -> None:
@@ -150,9 +176,15 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
     def _new(self, elements: Iterable[Element]) -> dict[int, _Version]:
         return {known_eid(element.id): _Version.of(element, self.seq + 1) for element in elements}
 
-    def _held(self, eids: Iterable[int]) -> dict[int, _Version]:
-        """The present versions of those that there are."""
-        found = self._rows("SELECT eid, from_seq, json(body) FROM element WHERE eid IN carray(?)", (integers(eids),))
+    def _held(self, eids: Collection[int]) -> dict[int, _Version]:
+        """The present versions of those that there are; what has just got its id and was not written yet has none."""
+        older = [
+            eid for eid in eids if eid in self._written or number_of(eid) <= self._first.get(code_of(eid), NUMBER_MASK)
+        ]
+        self._written.update(eids)
+        if not older:
+            return {}
+        found = self._rows("SELECT eid, from_seq, json(body) FROM element WHERE eid IN carray(?)", (integers(older),))
         return {
             eid: _Version.of(Element(id_of(eid), kind_of(eid), orjson.loads(body)), since) for eid, since, body in found
         }
@@ -167,7 +199,7 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         for versions, counted in ((new, 1), (held, -1)):
             for eid, version in versions.items():
                 tally[CODES[kind_of(eid)], version.columns.type or "", version.columns.state] += counted
-        self._symbols(type_ for _, type_, _ in tally)
+        self._know(type_ for _, type_, _ in tally)
         self._write(
             HOLD,
             [
@@ -198,7 +230,7 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
 
     def _add_edges(self, added: Iterable[tuple[Edge, Seq]]) -> None:
         edges = list(added)
-        self._symbols(edge.field for edge, _ in edges)
+        self._know(edge.field for edge, _ in edges)
         self._write(
             _ADD_EDGE,
             [
@@ -215,8 +247,11 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         ]
         passages.follow(self._rows, self._write, self.seq + 1, changes, self.check_deadline)
 
-    def _symbols(self, texts: Iterable[str]) -> None:
-        self._write("INSERT OR IGNORE INTO symbol (text) VALUES (?)", [(text,) for text in set(texts) if text])
+    def _know(self, texts: Iterable[str]) -> None:
+        """See to it that there are symbols for these texts."""
+        unknown = {text for text in texts if text and text not in self._symbols} - self.new_symbols
+        self._write("INSERT OR IGNORE INTO symbol (text) VALUES (?)", [(text,) for text in unknown])
+        self.new_symbols |= unknown
 
     def _reserve(self, eids: Iterable[int]) -> None:
         """Ids that came from elsewhere are used up too."""
@@ -226,11 +261,15 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
 
     def _last_of(self, code: int) -> int:
         """The last number given out of a kind."""
-        last = self._last.get(code)
-        if last is None:
+        return self._last[code] if code in self._last else self._first_of(KINDS[code])
+
+    def _first_of(self, kind: Kind) -> int:
+        """The last number that was given out of a kind before this transaction."""
+        code = CODES[kind]
+        if code not in self._first:
             row = self._row("SELECT last FROM counter WHERE kind = ?", (code,))
-            last = self._last[code] = int(row[0]) if row else 0
-        return last
+            self._first[code] = int(row[0]) if row else 0
+        return self._first[code]
 
 
 def stored(columns: rows.Columns) -> tuple[Any, ...]:
