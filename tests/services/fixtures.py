@@ -72,7 +72,7 @@ def neo4j_service() -> Mapping[str, str]:
 
 
 @pytest.fixture(scope="session")
-def redis_url(worker_id: str) -> str:
+def redis_url() -> str:
     """A Redis that all tests share; each worker of pytest-xdist has a database of its own there."""
-    number = int(worker_id.removeprefix("gw")) % 16 if worker_id != "master" else 0
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 16
     return f"{started('redis')['REDIS_URL'].rsplit('/', 1)[0]}/{number}"
