@@ -33,8 +33,9 @@ def groups(query: Query, plan: Group) -> Statement:
     columns_of = [_aggregate(query, aggregate) for aggregate in plan.aggregates]
     bound = [*elements(query, names), *hidden(query, names)]
     arguments = [column.argument for column in columns_of]
-    inner = [*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound]
-    source = f"SELECT {', '.join(f'{expression} AS g{n}' for n, expression in enumerate(inner))}"
+    inner = dict.fromkeys([*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound])
+    named = {expression: f"g{n}" for n, expression in enumerate(inner)}
+    source = f"SELECT {', '.join(f'{expression} AS {name}' for expression, name in named.items())}"
     if determines(plan.source):
         # A LIMIT keeps the two SELECT apart: as one, SQLite would sort whole documents to read the keys out of them.
         source += f"{query.source} LIMIT -1"
@@ -46,10 +47,10 @@ def groups(query: Query, plan: Group) -> Statement:
         first = " || ".join(hidden(query, names)) or "1"
         order = ", ".join(place.expression for place in columns.places)
         source += f", min({first}){query.source} GROUP BY {order}"
-    made = iter([f"g{n}" for n in range(len(inner))])
-    by, shown, values_of = (list(islice(made, len(part))) for part in (keys, keys, arguments))
-    counted = [text for column, argument in zip(columns_of, values_of, strict=True) for text in column.texts(argument)]
-    selected = [*shown, *by, *counted, _cited(list(made), is_sorted=bool(keys))]
+    by = [named[key.by] for key in keys]
+    counted = [text for column in columns_of for text in column.texts(named[column.argument])]
+    cited = _cited([named[eid] for eid in bound], is_sorted=bool(keys))
+    selected = [*(named[key.shown] for key in keys), *by, *counted, cited]
     text = f"SELECT {', '.join(selected)} FROM ({source})" + (f" GROUP BY {', '.join(by)}" if by else "")
     size = len(keys)
 
