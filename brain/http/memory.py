@@ -59,7 +59,7 @@ async def patch_restart_formation(request: Request) -> Response:
     memory, space_id = _memory(request)
     await run_sync(lambda: memory.restart_formation(space_id, asked.conversation))
     brain: Brain = request.app.state.brain
-    brain.wake(space_id)
+    brain.wake_formation(space_id)
     return write_result(request, True)
 
 

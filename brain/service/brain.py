@@ -73,9 +73,9 @@ class Brain:
         for scope in self._recalls:
             scope.cancel()
 
-    def wake(self, space_id: str) -> None:
-        """Let background work look at a Space; from the event loop only."""
-        self._wake(space_id)
+    def wake_formation(self, space_id: str) -> None:
+        """Have the inputs of a Space looked at; from the event loop only."""
+        self._wake(space_id, "formation")
 
     # --- service and Spaces -------------------------------------------------------------------------------------------
 
