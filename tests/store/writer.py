@@ -1,4 +1,4 @@
-"""One of several processes that write the same Space; run as `python -m tests.store.writer FOLDER NAME TIMES`.
+"""One of several processes that write the same Space; run as `python -m tests.store.writer NAME TIMES`.
 
 Each of its commits counts C-1 up by one, adds Evidence, a document and an entry of work, and takes the lease of the
 commit. It prints one JSON object: the ids, sequences and tokens it was given.
@@ -10,13 +10,13 @@ import json
 import sys
 
 from brain.store.base import Kind
-from brain.store.sqlite import SqliteStore
 from tests.store.building import concept, evidence, write_in
+from tests.store.opened import opened
 
 
-def main(folder: str, name: str, times: int) -> dict[str, list[object]]:
+def main(name: str, times: int) -> dict[str, list[object]]:
     given: dict[str, list[object]] = {"seqs": [], "evidence": [], "work": [], "tokens": []}
-    space = SqliteStore(folder).open("demo")
+    space = opened().open("demo")
     for number in range(times):
         with space.transaction() as transaction:
             before = transaction.elements(["C-1"])["C-1"]
@@ -41,4 +41,4 @@ def main(folder: str, name: str, times: int) -> dict[str, list[object]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], sys.argv[2], int(sys.argv[3]))))  # noqa: T201
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]))))  # noqa: T201
