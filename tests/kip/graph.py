@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from brain.ids import object_key
+from brain.kip import ast
 from brain.kip.context import Limits, Run, Session
 from brain.kip.library import PackageLibrary
+from brain.kip.parser import parse
 from brain.kip.schema import Environment
 from brain.store.base import Commit, Element, ElementId, Kind, SpaceStore, Store
 
@@ -119,6 +121,13 @@ class Graph:
                 tx.new_ids(kind, count)
             tx.put(elements)
             tx.record(Commit(tx.seq + 1, f"kip:space:default#{tx.seq + 1}", NOW, {}, {"changes": []}))
+
+
+def find(text: str) -> ast.Find:
+    """A FIND, parsed."""
+    statement = parse(text)
+    assert isinstance(statement, ast.Find)
+    return statement
 
 
 @contextmanager

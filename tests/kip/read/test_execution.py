@@ -11,13 +11,12 @@ from typing import Any
 import pytest
 
 from brain import errors
-from brain.kip import algebra, ast
+from brain.kip import algebra
 from brain.kip.context import Limits, Run
-from brain.kip.parser import parse
 from brain.kip.read import run_find
 from brain.store.base import Hit, SearchQuery, SpaceStore, Undecided
 from brain.store.sqlite import SqliteStore
-from tests.kip.graph import Graph, reading
+from tests.kip.graph import Graph, find, reading
 from tests.kip.read.watched import StepByStep, Watched
 
 SIZE = 1_200
@@ -39,12 +38,6 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SpaceStore]:
     store = SqliteStore(tmp_path_factory.mktemp("crowd"), durability="normal")
     yield graph.store(store)
     store.close()
-
-
-def find(command: str) -> ast.Find:
-    statement = parse(command)
-    assert isinstance(statement, ast.Find)
-    return statement
 
 
 def ask(run: Run, command: str, **members: Any) -> tuple[Any, Watched]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -10,30 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from brain.kip import ast
 from brain.kip.context import Answer, Run
-from brain.kip.parser import parse
 from brain.kip.read import run_find
 from brain.store.base import Store
-from brain.store.sqlite import SqliteStore
-from tests.kip.graph import ENVIRONMENT, Graph, reading
+from tests.kip.graph import ENVIRONMENT, Graph, find, reading
 from tests.kip.read.oracle import Oracle
 from tests.kip.read.strategies import Writer, blocks, chance, graphs
 
 _numbers = count()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path_factory.mktemp("laws"), durability="normal")
-    yield opened
-    opened.close()
-
-
-def find(text: str) -> ast.Find:
-    statement = parse(text)
-    assert isinstance(statement, ast.Find)
-    return statement
 
 
 def listed(answer: Answer, columns: int) -> list[Any]:

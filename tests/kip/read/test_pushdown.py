@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from random import Random
@@ -13,14 +12,11 @@ from hypothesis import event, given, note
 from hypothesis import strategies as st
 
 from brain import errors
-from brain.kip import ast
 from brain.kip.context import Run
-from brain.kip.parser import parse
 from brain.kip.plan import plan_of
 from brain.kip.read import run_find
 from brain.store.base import Store
-from brain.store.sqlite import SqliteStore
-from tests.kip.graph import Graph, reading
+from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import PREDICATES, Writer, blocks, chance, graphs
 from tests.kip.read.watched import StepByStep
 from tests.laws import law
@@ -33,19 +29,6 @@ VALUES: tuple[Any, ...] = (
 """Members of every type, texts that only NFC makes equal, numbers that JSON spells in two ways."""
 
 _numbers = count()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path_factory.mktemp("pushed"), durability="normal")
-    yield opened
-    opened.close()
-
-
-def find(text: str) -> ast.Find:
-    statement = parse(text)
-    assert isinstance(statement, ast.Find)
-    return statement
 
 
 def outcome(text: str, run: Run) -> tuple[Any, ...]:

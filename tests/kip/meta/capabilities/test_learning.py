@@ -106,3 +106,26 @@ def test_no_attempt_is_enrolled_in_a_cohort_ahead(space: Space) -> None:
     error = attempt(space, assignment=assignment)["error"]
     assert (error["code"], error["details"]["capability"]) == ("UnsupportedCapability", "prospective_trials")
     assert space.seq == 0
+
+
+LEASE = (
+    'UPDATE :task SET FACET "LeaseState" {owner: :owner, fencing_token: :token, expires_at: :until, attempt_count: 1}'
+)
+DONE = 'UPDATE :task SET ATTRIBUTES {status: "completed"}'
+
+
+@pytest.mark.requirement("KI-PROFILE-058")
+def test_a_lease_is_taken_by_one_worker_and_who_was_replaced_does_not_finish(space: Space) -> None:
+    """The engine runs no worker; whose turn it is, the guards decide for those who run elsewhere."""
+    task = space.handles(
+        """CREATE CONCEPT ?t {TYPE "SleepTask"
+        SET ATTRIBUTES {task_class: "review_conflict", summary: "look again", status: "pending"}}"""
+    )["t"]
+    until = "2026-09-20T01:00:00.000Z"
+    unheld = ' EXPECT VERSION 0 OF FACET "LeaseState"'
+    space.write(LEASE + unheld, task=task, owner="one", token=1, until=until)
+    assert space.refused(LEASE + unheld, task=task, owner="two", token=1, until=until) == "VersionConflict"
+    held = ' EXPECT VERSION 1 OF FACET "LeaseState"'
+    space.write(LEASE + held, task=task, owner="two", token=2, until=until)
+    assert space.refused(DONE + held, task=task) == "VersionConflict"
+    space.write(f'{DONE} EXPECT VERSION 2 OF FACET "LeaseState"', task=task)
