@@ -26,6 +26,7 @@ from brain.settings import OFFLINE_MODEL, Settings, SettingsError
 from workers.beat import check_settings, keep_own_logging
 from workers.celery_app import celery_app
 from workers.kinds import QUEUES, Kind
+from workers.observing import Numbers
 from workers.pool_process import STOP_SIGNAL, PoolProcess
 from workers.tasks import register
 
@@ -59,10 +60,12 @@ def work(
     keep_own_logging()
     logging.captureWarnings(True)
     _warm()
-    process = PoolProcess(settings, build or _build)
+    numbers = Numbers(settings)
+    process = PoolProcess(settings, numbers.watched(build or _build))
     app = celery_app(settings)
     register(app, process)
     _connect_signals(app, process)
+    numbers.connect()
     worker = _Worker(
         app=app,
         hostname=f"brain-{os.getpid()}@%h",
@@ -86,6 +89,7 @@ def work(
         model=f"{settings.model_family}/{settings.model_name}" if settings.has_provider else OFFLINE_MODEL,
     )
     worker.start()
+    numbers.close()
     log.info("stopped")
     return 0 if worker.was_asked_to_stop else 1
 

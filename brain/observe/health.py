@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -149,7 +149,13 @@ def checks_for(settings: Settings, store: Store, spaces: Spaces) -> tuple[Check,
     )
 
 
-def store_check(store: Store) -> Check:
+class Checked(Protocol):
+    """What can be asked whether it works: a store."""
+
+    def check(self) -> None: ...
+
+
+def store_check(store: Checked) -> Check:
     """Whether Spaces can be read and written."""
 
     def look() -> str:

@@ -112,7 +112,7 @@ class Outlook:
 
     def _told(self, figures: _Figures) -> list[Family]:
         entries: dict[Labels, float] = {(queue, status.value): 0.0 for queue in _QUEUES for status in _OPEN}
-        entries.update(figures.entries)
+        entries |= {(queue, status): count for (queue, status), count in figures.entries.items()}
         ages: dict[Labels, float] = {(queue,): figures.oldest_ms.get(queue, 0) / 1000 for queue in _QUEUES}
         return [
             gauge("brain_queue_entries", "Entries that wait or are worked on.", entries, "queue", "status"),

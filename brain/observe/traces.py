@@ -61,7 +61,13 @@ class Tracer:
         """A span around a block, within the one that is open; gives it, or None when there are none."""
         if self._begin is None:
             return _NOTHING
-        return self._begin(name, attributes={key.replace("_", "."): value for key, value in attributes.items()})
+        # What an exception says may be somebody's text; how the work ended is told by attributes.
+        return self._begin(
+            name,
+            attributes={key.replace("_", "."): value for key, value in attributes.items()},
+            record_exception=False,
+            set_status_on_exception=False,
+        )
 
     def flush(self) -> None:
         """Send what is waiting."""

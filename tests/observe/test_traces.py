@@ -1,0 +1,67 @@
+"""Traces: spans of a request, a pass, a model's call and the store's transactions, and nothing without an endpoint."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from tests.observe.test_operating import SECRET, opened
+
+
+class Kept(SpanExporter):
+    """Takes spans and keeps them."""
+
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def export(self, spans: object) -> SpanExportResult:
+        self.spans += list(spans)  # type: ignore[call-overload]
+        return SpanExportResult.SUCCESS
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("BR-OPS-020")
+async def test_spans_tell_what_was_done_within_what_and_never_of_what(tmp_path: Path) -> None:
+    kept = Kept()
+    async with opened(tmp_path, otel_exporter_otlp_endpoint="http://127.0.0.1:1") as operator:
+        operator.application.observed.tracer.start(exporter=kept)
+        await operator.formed(f"My name is {SECRET} and I live in {SECRET}.")
+        await operator.client.get(f"/v1/{operator.space}/info")
+        operator.application.observed.tracer.stop()
+    names = {span.name for span in kept.spans}
+    assert names == {"http.request", "pass", "model.call", "store.transaction"}
+    by_id = {span.context.span_id: span for span in kept.spans if span.context}
+    [work] = [span for span in kept.spans if span.name == "pass"]
+    assert dict(work.attributes or {}) == {"brain.queue": "formation", "brain.outcome": "completed"}
+    calls = [span for span in kept.spans if span.name == "model.call"]
+    assert {by_id[call.parent.span_id].name for call in calls if call.parent} == {"pass"}
+    accepted = [span for span in kept.spans if (span.attributes or {}).get("http.route") == "/v1/{space_id}/formation"]
+    assert [dict(span.attributes or {})["http.response.status_code"] for span in accepted] == [200]
+    for span in kept.spans:
+        told = f"{span.name} {dict(span.attributes or {})} {[event.attributes for event in span.events]}"
+        assert SECRET not in told
+        assert operator.space not in told
+
+
+@pytest.mark.requirement("BR-OPS-020", "BR-OPS-027")
+def test_nothing_is_imported_for_what_was_not_asked_for() -> None:
+    code = (
+        "import sys, brain.serve, brain.app\n"
+        "from brain.settings import Settings\n"
+        "application = brain.app.build(Settings(_env_file=None, storage='memory'))\n"
+        "application.warm()\n"
+        "application.observed.measures.text(application.observed.outlook.gauges())\n"
+        "print([name for name in ('opentelemetry', 'prometheus_client', 'redis', 'celery') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr
