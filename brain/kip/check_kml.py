@@ -24,6 +24,8 @@ ASSERT_MEMBERS = frozenset({"at", "by", "confidence", "context", "evidence", "ke
 UPDATE_FUNCTIONS: Mapping[str, int] = {"ADD": 2, "CLAMP": 3, "COALESCE": 2, "MUL": 2}
 """Functions of update expressions and their number of arguments (§59). Their names match in any case."""
 
+_CONSTANTS = (ast.Literal, ast.Parameter)
+
 BY_STATES = frozenset({"corrected", "superseded"})
 ACTIVITY_STATES = frozenset({"cancelled", "completed", "failed", "running"})
 
@@ -117,7 +119,9 @@ def _resolvable(check: Check, proposition: ast.Tuple, bound: Names) -> None:
         check.refuse(
             proposition.predicate, "a write names its predicate", "Write the predicate in quotes or as a parameter."
         )
-    _resolved(check, proposition, bound)
+    for end in (proposition.subject, proposition.object):
+        if not isinstance(end, _CONSTANTS):
+            _resolved(check, end, bound)
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -153,7 +157,7 @@ def _writable(check: Check, assignments: ast.ObjectLiteral) -> None:
 
 def _values(check: Check, node: ast.ObjectLiteral, bound: Names, target: ast.Target | None) -> None:
     for member in node.members:
-        if isinstance(member.value, (ast.Literal, ast.Parameter)):
+        if isinstance(member.value, _CONSTANTS):
             continue
         _resolved(check, member.value, bound)
         for part in _computed(member.value):

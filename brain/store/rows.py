@@ -81,11 +81,11 @@ def columns(element: Element) -> Columns:
         name=get("name"),
         canonical_id=get("canonical_id"),
         status=get("status") or (lifecycle.get("status") if lifecycle else None),
-        subject=_target(get("subject")),
+        subject=_target(body["subject"]) if "subject" in body else None,
         object_key=indexed_object(object_key(body["object"])) if "object" in body else None,
-        proposition=_target(get("proposition")),
-        actor=_target(get("asserted_by")),
-        merged_into=_target(get("merged_into")),
+        proposition=_target(body["proposition"]) if "proposition" in body else None,
+        actor=_target(body["asserted_by"]) if "asserted_by" in body else None,
+        merged_into=_target(body["merged_into"]) if "merged_into" in body else None,
     )
 
 

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from brain import errors
-from brain.store.base import Kind, Scan, SearchQuery, SpaceStore
-from tests.store.building import commit_of, concept, write, write_in
+from brain.store.base import EdgeScan, Kind, Scan, SearchQuery, SpaceStore
+from tests.store.building import commit_of, concept, evidence, ref, write, write_in
 
 ALL_CONCEPTS = Scan(Kind.CONCEPT)
 
@@ -153,6 +153,28 @@ class TransactionsContract:
         write(space, concept("C-7"), concept("C-3"))
         with space.transaction() as transaction:
             assert transaction.new_ids(Kind.CONCEPT, 1) == ["C-8"]
+
+    def test_an_element_put_twice_under_a_new_id_is_there_once(self, space: SpaceStore) -> None:
+        write(space, concept("C-1"))
+        with space.transaction() as transaction:
+            [made] = transaction.new_ids(Kind.CONCEPT, 1)
+            transaction.put([concept(made, name="Ann", merged_into=ref("C-1"))])
+            write_in(transaction, [concept(made, name="Bea")])
+        with space.snapshot() as snapshot:
+            assert snapshot.counts()[Kind.CONCEPT] == 2
+            assert [found.body["name"] for _, found in snapshot.versions(made)] == ["Bea"]
+            assert snapshot.edges(EdgeScan(sources=frozenset({made}))) == []
+            assert [hit.id for hit in snapshot.search(SearchQuery(Kind.CONCEPT, "Ann", None, 5))] == []
+            assert [hit.id for hit in snapshot.search(SearchQuery(Kind.CONCEPT, "Bea", None, 5))] == [made]
+
+    def test_a_class_first_named_by_what_was_undone_is_known_the_next_time(self, space: SpaceStore) -> None:
+        told = evidence("E-1", "Hello", evidence_class="overheard")
+        with pytest.raises(errors.InternalError), space.transaction() as transaction:
+            transaction.put([told])
+        write(space, told)
+        overheard = Scan(Kind.EVIDENCE, classes=frozenset({"overheard"}))
+        with space.snapshot() as snapshot:
+            assert [found.id for found in snapshot.scan(overheard)] == ["E-1"]
 
     def test_nothing_can_be_read_or_written_once_it_is_over(self, space: SpaceStore) -> None:
         write(space, *(concept(f"C-{number}") for number in range(1, 4)))
