@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
+import multiprocessing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,9 +14,10 @@ import pytest
 from brain.kip import read
 from brain.kip.context import Run
 from conformance.fuzz import arena, fuzz
-from conformance.fuzz.arena import Arena
+from conformance.fuzz.arena import Arena, Played
 from conformance.fuzz.corpus import Corpus, corpus_of
 from conformance.fuzz.mutations import Attempt, attempt
+from conformance.fuzz.run import text_of
 from conformance.fuzz.shrink import Shrinker
 
 requirement = pytest.mark.requirement
@@ -45,6 +49,52 @@ def test_the_same_seed_makes_the_same_commands(corpus: Corpus) -> None:
         [repr(attempt(Random(f"7:{number}"), corpus)) for number in range(50)] for corpus in (corpus, corpus_of())
     )
     assert first[:50] == second[:50]
+
+
+def test_the_same_commands_are_played_however_many_processes_play_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(_: Arena, one: Attempt) -> Played:
+        return Played(hashlib.sha256(text_of(one).encode("utf-8", "replace")).hexdigest(), 0.0, 0.0)
+
+    monkeypatch.setattr(Arena, "play", told)
+    alone, shared = (fuzz(2_500, 11, workers=workers) for workers in (1, 3))
+    assert alone.codes == shared.codes
+    assert alone.codes.total() == 2_500
+    assert len(alone.codes) > 2_000
+
+
+def test_a_process_that_dies_of_a_command_costs_that_command_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mark = tmp_path / "died"
+
+    def deadly(statement: Any, run: Run) -> Any:
+        if multiprocessing.parent_process() is not None and not mark.exists():
+            mark.touch()
+            ctypes.string_at(0)
+        return read.run_find(statement, run)
+
+    monkeypatch.setattr("brain.kip.pipeline.run_find", deadly)
+    found = fuzz(120, 5, every_s=0.0)
+    assert found.codes.total() == 120
+    assert found.codes["died"] == 1
+    (kind,) = found.times
+    assert kind.startswith("death of the process (exit code -11) in ")
+    told = capsys.readouterr().out
+    assert f"FAULT {kind} at 5:{found.faults[kind].number}" in told
+    assert "commands, " in told
+
+
+def test_a_run_goes_on_after_a_fault_and_counts_every_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(statement: Any, run: Run) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("brain.kip.pipeline.run_find", broken)
+    monkeypatch.setattr("conformance.fuzz.shrink.TRIES", 3)
+    found = fuzz(200, 5)
+    assert found.codes.total() == 200
+    (kind,) = found.faults
+    assert kind.startswith("defect ZeroDivisionError in ")
+    assert found.times[kind] >= found.codes["InternalError"] > 10
 
 
 def test_a_defect_is_told_with_its_place_and_the_smallest_command_that_shows_it(
