@@ -89,8 +89,8 @@ class Services:
         server, process = SERVERS[name], Process(self.folder / name)
         with self._alone(name):
             settings = self._settings(name) or Settings(ports.choose(), secrets.token_urlsafe(24))
-            if process.running():  # perhaps started by one who was killed before it was ready
-                self._await_ready(server, process, settings)
+            # Perhaps its starter was killed before it was ready, or a child of it outlives it for a moment.
+            if process.running() and self._await_ready(server, process, settings):
                 return server.variables(settings.port, settings.password)
             for _ in range(PORTS_TRIED):
                 if not ports.is_free(settings.port):
@@ -99,6 +99,10 @@ class Services:
                 process.spawn(server.prepare(process.folder, settings.port, settings.password))
                 if self._await_ready(server, process, settings):
                     return server.variables(settings.port, settings.password)
+                if ports.is_free(settings.port):  # so it was not for the port that it ended
+                    logs = dict.fromkeys((server.log(process.folder), process.output))
+                    said = "\n".join(last_lines(log) for log in logs)
+                    raise ServiceError(f"{name} ended instead of starting:\n{said}")
             raise ServiceError(f"{name} found every port taken; the last was {settings.port}")
 
     def stop(self, name: str, *, now: bool = False) -> bool:
@@ -139,15 +143,11 @@ class Services:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _await_ready(self, server: Server, process: Process, settings: Settings) -> bool:
-        """True when it answers; False when another program was quicker to take its port."""
+        """True when it answers, False when it has ended. Raises ServiceError, and ends it, when it does neither."""
         deadline = time.monotonic() + server.start_seconds
         while time.monotonic() < deadline:
             if not process.running():
-                if not ports.is_free(settings.port):
-                    return False
-                logs = dict.fromkeys((server.log(process.folder), process.output))
-                said = "\n".join(last_lines(log) for log in logs)
-                raise ServiceError(f"{server.name} ended instead of starting:\n{said}")
+                return False
             if server.ready(settings.port, settings.password):
                 return True
             time.sleep(0.05)

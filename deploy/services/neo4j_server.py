@@ -46,8 +46,9 @@ db.tx_log.rotation.retention_policy=1 files
 db.logs.query.enabled=OFF
 dbms.usage_report.enabled=false
 """
-# Bolt's greeting: its magic number and four proposals of a version (5.0 to 5.8, 4.4). The answer is the version chosen.
-BOLT_GREETING = bytes.fromhex("6060b01700080805000004040000000000000000")
+# Bolt 4.4: its magic number and one proposed version; then HELLO carries the password. SUCCESS is message 70.
+BOLT_GREETING = bytes.fromhex("6060b01700000404000000000000000000000000")
+BOLT_HELLO, BOLT_SUCCESS = b"\xb1\x01", b"\xb1\x70"
 HASH_ROUNDS = 1024
 
 
@@ -94,13 +95,22 @@ class Neo4jServer:
         ]
 
     def ready(self, port: int, password: str) -> bool:
-        """Whether it speaks Bolt, which it does only when its databases are open."""
-        del password
-        return len(ports.ask(port, BOLT_GREETING, 4)) == 4
+        """Whether it takes our password over Bolt, which it speaks only when its databases are open."""
+        hello = BOLT_HELLO + _packed(
+            {"user_agent": "brain/1", "scheme": "basic", "principal": USER, "credentials": password}
+        )
+        chunks = len(hello).to_bytes(2) + hello + b"\0\0"
+        return ports.ask(port, BOLT_GREETING + chunks, 8)[6:] == BOLT_SUCCESS
 
     def log(self, folder: Path) -> Path:
         """Where it says what went wrong."""
         return folder / "home" / "logs" / "neo4j.log"
+
+
+def _packed(fields: dict[str, str]) -> bytes:
+    """A small map of short texts as PackStream writes it."""
+    texts = [text.encode() for pair in fields.items() for text in pair]
+    return bytes([0xA0 + len(fields)]) + b"".join(b"\xd0" + len(text).to_bytes() + text for text in texts)
 
 
 def password_entry(password: str) -> str:

@@ -171,6 +171,28 @@ def test_a_service_whose_starter_was_killed_is_taken_over(services: Services) ->
     assert services.stop("redis")
 
 
+def test_a_child_that_outlives_its_killed_service_delays_the_next_start_and_no_more(services: Services) -> None:
+    services.start("redis")
+    services.kill("redis")
+    Process(services.folder / "redis").spawn(["sh", "-c", "sleep 1 & kill -9 $$"])
+    assert services.state("redis").pid is not None
+    services.start("redis")
+    assert services.state("redis").ready
+
+
+def test_another_who_takes_the_port_just_before_the_service_does_only_costs_a_second_try(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server((ports.LOOPBACK, 0)) as quicker:
+        taken = quicker.getsockname()[1]
+        chosen, looks = iter([taken]), iter([taken])
+        choose, is_free = ports.choose, ports.is_free
+        monkeypatch.setattr(ports, "choose", lambda: next(chosen, None) or choose())
+        monkeypatch.setattr(ports, "is_free", lambda port: port == next(looks, None) or is_free(port))
+        with client(services.start("redis")) as connection:
+            assert connection.ping()
+
+
 def test_a_stopped_program_is_ended_after_its_grace(services: Services) -> None:
     stubborn = Process(services.folder / "stubborn")
     stubborn.spawn(["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"])
