@@ -28,7 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--store", choices=sorted(STORES), default="sqlite", help="what the Spaces are kept in")
     parser.add_argument("--inputs", type=int, default=500, help="inputs to have accepted")
     parser.add_argument("--seconds", type=float, default=150, help="how long to go on killing, at least")
-    parser.add_argument("--settle", type=float, default=240, help="seconds the rest may take once nothing is killed")
+    parser.add_argument(
+        "--settle", type=float, default=120, help="seconds without any progress after which the rest counts as left"
+    )
     parser.add_argument("--seed", type=int, default=17, help="of the choice of victims and moments")
     parser.add_argument("--keep", type=Path, help="folder for the Spaces and logs, kept afterwards")
     asked = parser.parse_args(arguments)

@@ -29,6 +29,7 @@ _START_S = 90.0
 _STOP_S = 60.0
 _LEASE_MS = 3_000
 _POOL = 2
+_READY = b'"event": "ready"'
 
 
 @dataclass(eq=False)
@@ -128,10 +129,10 @@ class Deployment:
         self.redis.kill()
 
     def is_at_work(self, one: Supervised) -> bool:
-        """Whether a process is up: an API process answers, a worker has its pool."""
+        """Whether a process is up: an API process answers, a worker takes messages."""
         if one in self.apis:
             return _answers(self.urls[self.apis.index(one)])
-        return len(one.pids()) > (_POOL if one in self.workers else 0)
+        return bool(one.pids()) and (one not in self.workers or one.log.read_bytes().count(_READY) >= one.starts)
 
     def repair(self) -> None:
         """Wait until what was killed is back."""
@@ -155,17 +156,19 @@ class Deployment:
             httpx.post(f"{self.urls[0]}/admin/create_space", json=body, timeout=60).raise_for_status()
 
     def wait_until_settled(self, spaces: Sequence[str], seconds: float) -> float | None:
-        """Seconds until every conversation of the Spaces had ended; None when that did not come about in time."""
-        begun = time.monotonic()
-        while time.monotonic() - begun < seconds:
-            with suppress(httpx.HTTPError, LookupError, ValueError):
-                if all(self._is_settled(space) for space in spaces):
+        """Seconds until every conversation of the Spaces had ended; None when for so long none ended any more."""
+        begun = last = time.monotonic()
+        ended = -1
+        while time.monotonic() - last < seconds:
+            with suppress(httpx.HTTPError):
+                records = [record for space in spaces for record in conversations(self.urls[0], space)]
+                now_ended = sum(record["status"] in ENDED for record in records)
+                if now_ended == len(records):
                     return time.monotonic() - begun
-            time.sleep(0.5)
+                if now_ended > ended:
+                    ended, last = now_ended, time.monotonic()
+            time.sleep(1)
         return None
-
-    def _is_settled(self, space: str) -> bool:
-        return all(record["status"] in ENDED for record in conversations(self.urls[0], space))
 
     def _supervise(self) -> None:
         while not self._stopped.is_set():

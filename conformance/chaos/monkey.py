@@ -15,10 +15,10 @@ from conformance.chaos.deployment import Deployment, Supervised
 
 _PAUSES_S = (0.3, 2.0)
 _AWAY_S = (0.1, 3.0)
-_PATIENT = 0.5
-"""How often it waits a while for a victim to be at work again: on a slow machine nothing would be done otherwise."""
+_PATIENT = 0.75
+"""How often it waits until a victim is at work again: on a slow machine nothing would ever be done otherwise."""
 
-_BACK_S = 8.0
+_BACK_S = 30.0
 _FROZEN_S = 5.0
 """Longer than a lease, so that somebody else takes over before the frozen one wakes."""
 
