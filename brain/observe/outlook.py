@@ -35,13 +35,29 @@ _QUEUES: tuple[Collection, ...] = (FORMATION, MAINTENANCE)
 
 
 @dataclass(slots=True)
-class _Figures:
+class Figures:
+    """What one look found."""
+
     taken_at: float = 0.0
     spaces: int = 0
     unreadable: int = 0
     leases: int = 0
     entries: Counter[tuple[str, str]] = field(default_factory=Counter)
     oldest_ms: dict[str, int] = field(default_factory=dict)
+
+    def gauges(self) -> list[Family]:
+        """What they tell Prometheus."""
+        entries: dict[Labels, float] = {(queue, status.value): 0.0 for queue in _QUEUES for status in _OPEN}
+        entries |= {(queue, status): count for (queue, status), count in self.entries.items()}
+        ages: dict[Labels, float] = {(queue,): self.oldest_ms.get(queue, 0) / 1000 for queue in _QUEUES}
+        return [
+            gauge("brain_queue_entries", "Entries that wait or are worked on.", entries, "queue", "status"),
+            gauge("brain_queue_oldest_seconds", "Since when the oldest of them was accepted.", ages, "queue"),
+            gauge("brain_leases_held", "Passes at work, by the leases of Spaces.", self.leases),
+            gauge("brain_spaces", "Spaces in the store.", self.spaces),
+            gauge("brain_spaces_unreadable", "Spaces that could not be opened.", self.unreadable),
+            gauge("brain_queue_look_age_seconds", "How old these figures are.", time.monotonic() - self.taken_at),
+        ]
 
 
 class Outlook:
@@ -50,7 +66,7 @@ class Outlook:
     def __init__(self, spaces: Spaces, clock: Clock) -> None:
         self._spaces = spaces
         self._clock = clock
-        self._figures: _Figures | None = None
+        self._figures: Figures | None = None
         self._looking = threading.Lock()
         self._is_stopped = False
 
@@ -66,7 +82,7 @@ class Outlook:
             if figures is None and thread is not None:
                 thread.join(_FIRST_WAIT_S)
         figures = self._figures
-        return [] if figures is None else self._told(figures)
+        return [] if figures is None else figures.gauges()
 
     def _look_again(self) -> threading.Thread | None:
         if self._is_stopped or not self._looking.acquire(blocking=False):
@@ -77,7 +93,7 @@ class Outlook:
 
     def _look(self) -> None:
         try:
-            figures = _Figures()
+            figures = Figures()
             for space_id in self._spaces.all_ids():
                 if self._is_stopped:
                     return
@@ -94,7 +110,7 @@ class Outlook:
         finally:
             self._looking.release()
 
-    def _count(self, figures: _Figures) -> Callable[[SpaceStore], None]:
+    def _count(self, figures: Figures) -> Callable[[SpaceStore], None]:
         now_ms = self._clock.now_ms()
 
         def look(space: SpaceStore) -> None:
@@ -109,19 +125,6 @@ class Outlook:
                         figures.oldest_ms[queue] = max(figures.oldest_ms.get(queue, 0), age)
 
         return look
-
-    def _told(self, figures: _Figures) -> list[Family]:
-        entries: dict[Labels, float] = {(queue, status.value): 0.0 for queue in _QUEUES for status in _OPEN}
-        entries |= {(queue, status): count for (queue, status), count in figures.entries.items()}
-        ages: dict[Labels, float] = {(queue,): figures.oldest_ms.get(queue, 0) / 1000 for queue in _QUEUES}
-        return [
-            gauge("brain_queue_entries", "Entries that wait or are worked on.", entries, "queue", "status"),
-            gauge("brain_queue_oldest_seconds", "Since when the oldest of them was accepted.", ages, "queue"),
-            gauge("brain_leases_held", "Passes at work, by the leases of Spaces.", figures.leases),
-            gauge("brain_spaces", "Spaces in the store.", figures.spaces),
-            gauge("brain_spaces_unreadable", "Spaces that could not be opened.", figures.unreadable),
-            gauge("brain_queue_look_age_seconds", "How old these figures are.", time.monotonic() - figures.taken_at),
-        ]
 
 
 def _accepted_ms(reader: Reader, queue: Collection, number: int, now_ms: int) -> int:

@@ -72,6 +72,7 @@ def test_the_top_level_is_what_the_architecture_says() -> None:
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "Makefile",
+        "docker-compose.yml",
         ".ci/run",
         ".env.example",
     ):
