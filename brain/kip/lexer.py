@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _VARIABLE, _WORD, _STRING, _NUMBER, _MARK, _END = range(1, 7)
+_HEADS = {_VARIABLE: VARIABLE, _STRING: STRING, _NUMBER: NUMBER, _END: END}
 
 _NUMBER_PARTS = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}|(.?))', re.DOTALL)
@@ -114,7 +115,7 @@ def tokens_of(source: str) -> Tokens:
         group = match.lastindex or _END
         start, end = match.span(group)
         if group == _MARK:
-            head = match[_MARK]
+            head = source[start:end]
             if head in "{([":
                 depth += 1
                 if depth > NESTING:
@@ -122,17 +123,9 @@ def tokens_of(source: str) -> Tokens:
             elif head in "})]":
                 depth -= 1
         elif group == _WORD:
-            head = match[_WORD].upper()
-        elif group == _VARIABLE:
-            head = VARIABLE
-        elif group == _STRING:
-            head = STRING
-        elif group == _NUMBER:
-            head = NUMBER
-        elif group == _END:
-            head = END
+            head = source[start:end].upper()
         else:
-            head = FAULT
+            head = _HEADS.get(group, FAULT)
         heads.append(head)
         starts.append(start)
         ends.append(end)
