@@ -96,6 +96,8 @@ def store_for(settings: Settings, *, clock: Clock | None = None) -> Store:
     """The store the settings choose; SettingsError for a folder that cannot be made or written."""
     if settings.storage == "memory":
         return ForgetfulStore(clock=clock)
+    if settings.storage == "neo4j":
+        return _neo4j(settings, clock)
     try:
         return SqliteStore(settings.local_db_path, clock=clock, durability=settings.sqlite_durability)
     except OSError as fault:
@@ -103,6 +105,21 @@ def store_for(settings: Settings, *, clock: Clock | None = None) -> Store:
         raise SettingsError(
             f"cannot start: LOCAL_DB_PATH: the folder {folder} cannot be read and written: {fault.strerror}"
         ) from None
+
+
+def _neo4j(settings: Settings, clock: Clock | None) -> Store:
+    """A store that is not spoken to before it is needed: a database that is down for now stops no start."""
+    try:
+        from brain.store.neo4j import Neo4jStore  # with its driver, which takes a tenth of a second to import
+    except ImportError:
+        raise SettingsError("cannot start: STORAGE: neo4j needs the extra: pip install 'brain-memory[neo4j]'") from None
+    return Neo4jStore(
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.neo4j_password.get_secret_value(),
+        database=settings.neo4j_database,
+        clock=clock,
+    )
 
 
 def spaces_for(settings: Settings, *, clock: Clock | None = None, store: Store | None = None) -> Spaces:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -35,13 +36,21 @@ class Settings(BaseSettings):
 
     # --- where it listens and stores ---
     listen_addr: str = Field("127.0.0.1:8042", description="Address and port to listen on.")
-    storage: Literal["local", "memory"] = Field(
-        "local", description="`local` keeps one SQLite file per Space; `memory` forgets everything at exit."
+    storage: Literal["local", "neo4j", "memory"] = Field(
+        "local",
+        description="`local` keeps one SQLite file per Space; `neo4j` keeps all in a Neo4j database; `memory` forgets "
+        "everything at exit.",
     )
     local_db_path: Path = Field(Path("data"), description="Folder of the Space files when `STORAGE=local`.")
     sqlite_durability: Literal["full", "normal"] = Field(
         "full", description="`full` survives power loss; `normal` survives only a killed process, and commits faster."
     )
+    neo4j_uri: str = Field(
+        "bolt://127.0.0.1:7687", description="Where Neo4j listens when `STORAGE=neo4j`: `bolt://…` or `neo4j://…`."
+    )
+    neo4j_user: str = Field("neo4j", description="Name to log in to Neo4j with.")
+    neo4j_password: SecretStr = Field(SecretStr(""), description="Password to log in to Neo4j with.")
+    neo4j_database: str = Field("neo4j", description="Name of the database in Neo4j; nothing else should use it.")
 
     # --- who answers ---
     model_family: str = Field("anthropic", description="Provider family of the model, as litellm names it.")
@@ -165,6 +174,13 @@ class Settings(BaseSettings):
     def _collector(cls, value: str) -> str:
         if value and not value.startswith(("http://", "https://")):
             raise ValueError("must be an http:// or https:// address")
+        return value
+
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _database(cls, value: str) -> str:
+        if re.fullmatch(r"(bolt|neo4j)(\+s|\+ssc)?://\S+", value) is None:
+            raise ValueError("must be bolt://HOST:PORT or neo4j://HOST:PORT")
         return value
 
     @field_validator("listen_addr")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from brain.__main__ import main
 from brain.app import build
@@ -20,11 +22,22 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def public_key(number: int) -> str:
+    key = Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32).public_key()
+    return base64.urlsafe_b64encode(key.public_bytes_raw()).decode()
+
+
+KEYS = [public_key(number) for number in range(3)]
+
 EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "listen_addr": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:3"),
     "local_db_path": ("a", "b", "c", Path("c")),
     "storage": ("local", "memory", "local", "local"),
     "sqlite_durability": ("full", "normal", "full", "full"),
+    "neo4j_uri": ("bolt://a", "bolt://b", "neo4j://c", "neo4j://c"),
+    "neo4j_user": ("a", "b", "c", "c"),
+    "neo4j_password": ("k1", "k2", "k3", "k3"),
+    "neo4j_database": ("a", "b", "c", "c"),
     "memory_attribution": ("named", "open", "speaker", "speaker"),
     "work_queue": ("celery", "embedded", "celery", "celery"),
     "redis_url": ("redis://a", "redis://b", "rediss://c", "rediss://c"),
@@ -42,6 +55,9 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "embedding_api_base": ("http://a", "http://b", "http://c", "http://c"),
     "embedding_api_key": ("k1", "k2", "k3", "k3"),
     "embedding_batch": ("20", "30", "40", 40),
+    "ed25519_pubkeys": (KEYS[0], KEYS[1], f"{KEYS[2]}, {KEYS[0]}", (KEYS[2], KEYS[0])),
+    "managers": ("a", "b", "c,d", ("c", "d")),
+    "allow_open_access": ("true", "false", "true", True),
     "metrics_addr": ("off", "127.0.0.1:1", "same", "same"),
     "otel_exporter_otlp_endpoint": ("http://a", "http://b", "https://c", "https://c"),
     "model_api_base": ("http://a", "http://b", "http://c", "http://c"),
@@ -60,6 +76,8 @@ def test_flags_win_over_environment_over_file_over_defaults(
         return found.get_secret_value() if hasattr(found, "get_secret_value") else found
 
     default = value()
+    if name == "managers":  # which go with keys only
+        monkeypatch.setenv("ED25519_PUBKEYS", KEYS[0])
     (tmp_path / ".env").write_text(f"{name.upper()}={in_file}\n")
     from_file = value()
     monkeypatch.setenv(name.upper(), in_environment)
@@ -77,6 +95,7 @@ def test_flags_win_over_environment_over_file_over_defaults(
         ("LISTEN_ADDR", "nowhere", "LISTEN_ADDR"),
         ("LISTEN_ADDR", "127.0.0.1:70000", "LISTEN_ADDR"),
         ("STORAGE", "s3-do-not-tell", "STORAGE"),
+        ("NEO4J_URI", "http://do-not-tell", "NEO4J_URI"),
         ("LEASE_TTL_MS", "do-not-tell", "LEASE_TTL_MS"),
         ("HTTP_MAX_CONCURRENCY", "-1", "HTTP_MAX_CONCURRENCY"),
         ("MODEL_APIKEY", "sk-do-not-tell", "MODEL_API_KEY"),

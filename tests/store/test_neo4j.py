@@ -8,17 +8,10 @@ import pytest
 
 from brain.store.neo4j import Neo4jStore
 from brain.times import FixedClock
-from tests.store.contract import space, world
-from tests.store.contracts.graph import ErasureContract, GraphContract
-from tests.store.contracts.history import HistoryContract
-from tests.store.contracts.search import SearchContract
-from tests.store.contracts.spaces import SpacesContract
-from tests.store.contracts.state import StateContract
-from tests.store.contracts.transactions import TransactionsContract
-from tests.store.contracts.vectors import VectorContract
+from tests.store.contract import StoreContract, full, space, world
 from tests.store.neo4j_service import fresh_store
 
-__all__ = ["space", "world"]
+__all__ = ["full", "space", "world"]
 
 
 @pytest.fixture
@@ -27,14 +20,5 @@ def store(neo4j_service: Mapping[str, str], clock: FixedClock) -> Iterator[Neo4j
         yield opened
 
 
-class TestNeo4jStore(
-    SpacesContract,
-    TransactionsContract,
-    GraphContract,
-    ErasureContract,
-    HistoryContract,
-    SearchContract,
-    VectorContract,
-    StateContract,
-):
+class TestNeo4jStore(StoreContract):
     pass

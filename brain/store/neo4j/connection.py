@@ -56,6 +56,14 @@ class Database:
         """The same for a statement that may take locks, or write what may be written twice."""
         return self._alone(statement, parameters, timeout_s, neo4j.WRITE_ACCESS)
 
+    def run_once(self, statement: str, parameters: Parameters) -> list[Row]:
+        """The same for a statement that must not be written twice; whether a failed one was is not known."""
+        return self._alone(statement, parameters, None, neo4j.WRITE_ACCESS, attempts=1)
+
+    def check(self, statement: str) -> None:
+        """Run a statement once and soon."""
+        self._alone(statement, {}, 2.0, neo4j.WRITE_ACCESS, attempts=1)
+
     def begin(self, statement: str, parameters: Parameters, timeout_s: float) -> tuple[Turn, list[Row]]:
         """A transaction and the rows of its first statement, which must have no effects but locks; two round trips."""
 
@@ -78,7 +86,9 @@ class Database:
     def close(self) -> None:
         self._driver.close()
 
-    def _alone(self, statement: str, parameters: Parameters, timeout_s: float | None, access: str) -> list[Row]:
+    def _alone(
+        self, statement: str, parameters: Parameters, timeout_s: float | None, access: str, attempts: int = _ATTEMPTS
+    ) -> list[Row]:
         query = neo4j.Query(_bound(statement), timeout=timeout_s)
 
         def attempt() -> list[Row]:
@@ -86,7 +96,7 @@ class Database:
                 self.trips += 1
                 return [tuple(record.values()) for record in session.run(query, {"p": dict(parameters)})]
 
-        return _attempted(attempt)
+        return _attempted(attempt, attempts)
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(database=self._name, default_access_mode=access, fetch_size=-1)
@@ -138,14 +148,14 @@ def _bound(statement: str) -> LiteralString:
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
-def _attempted(attempt: Callable[[], T]) -> T:
+def _attempted(attempt: Callable[[], T], attempts: int = _ATTEMPTS) -> T:
     """What a call without effects gives; errors are the registered ones."""
-    for number in range(_ATTEMPTS):
+    for number in range(attempts):
         started = time.monotonic()
         try:
             return attempt()
         except UNREACHED as error:
-            if number + 1 == _ATTEMPTS or time.monotonic() - started > _PROMPT_S:
+            if number + 1 == attempts or time.monotonic() - started > _PROMPT_S:
                 raise translated(error) from error
         except (Neo4jError, DriverError) as error:
             raise translated(error) from error

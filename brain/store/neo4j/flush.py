@@ -10,7 +10,7 @@ from __future__ import annotations
 from brain.store.neo4j.keys import FOREVER
 
 
-def _part(over: str, body: str) -> str:
+def part(over: str, body: str) -> str:
     return f"CALL () {{ UNWIND ${over} AS row {body} }}"
 
 
@@ -26,13 +26,13 @@ _ELEMENT = "MATCH (e:Element) USING INDEX e:Element(space, id) WHERE e.space = $
 
 ENDS = " ".join(
     (
-        _part(
+        part(
             "retired",
             "MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
             " WHERE v.space = $space AND v.id = row.id AND v.from_seq = row.since SET v.to_seq = $seq",
         ),
-        _part("shown", f"{_ELEMENT} SET e += row.properties"),
-        _part(
+        part("shown", f"{_ELEMENT} SET e += row.properties"),
+        part(
             "gone_edges",
             f"{_ELEMENT} MATCH (e)-[r]->() WHERE r.field = row.field AND r.position = row.position"
             f" AND r.to_seq = {FOREVER} {_ended('r')}",
@@ -44,13 +44,13 @@ ENDS = " ".join(
 
 ENDS_OF_TEXTS = " ".join(
     (
-        _part(
+        part(
             "gone_passages",
             "MATCH (p:Passage) USING INDEX p:Passage(space, kind, number, from_seq)"
             " WHERE p.space = $space AND p.kind = row.kind AND p.number = row.number AND p.from_seq IS NOT NULL"
             f" AND p.to_seq = {FOREVER} {_ended('p')}",
         ),
-        _part(
+        part(
             "gone_postings",
             "MATCH (p:Posting) USING INDEX p:Posting(space, word, number)"
             " WHERE p.space = $space AND p.word = row.word AND p.number = row.number"
@@ -72,7 +72,7 @@ CONTROLS = (
     " FINISH"
 )
 
-EDGES = _part(
+EDGES = part(
     "edges",
     "MATCH (e:Element) USING INDEX e:Element(space, id) WHERE e.space = $space AND e.id = row.source"
     " MERGE (t:Element {space: $space, id: row.properties.target})"
@@ -81,14 +81,14 @@ EDGES = _part(
 
 _NEW = (
     # An element that something refers to before it is written has its node already.
-    _part(
+    part(
         "elements",
         "MERGE (e:Element {space: $space, id: row.version.id}) SET e:$(row.label), e += row.shown"
         " CREATE (v:Version)-[:OF]->(e) SET v = row.version",
     ),
     EDGES,
-    _part("nodes", "CREATE (n:$(row.labels)) SET n = row.properties"),
-    _part(
+    part("nodes", "CREATE (n:$(row.labels)) SET n = row.properties"),
+    part(
         "tallies",
         "MERGE (t:Tally {space: $space, kind: row.kind, type: row.type, state: row.state})"
         " SET t.value = CASE WHEN t.value IS NULL THEN [$seq, row.change, 0, 0]"
@@ -96,7 +96,7 @@ _NEW = (
         " ELSE [$seq, t.value[1] + row.change, t.value[0], t.value[1]] END",
     ),
 )
-_DOCUMENTS = _part(
+_DOCUMENTS = part(
     "documents",
     "MERGE (d:Document {space: $space, namespace: row.namespace, key: row.key})"
     " SET d.body = row.body, d.expires_ms = row.expires_ms",
@@ -132,17 +132,17 @@ SWEEP = (
 
 WORK = " ".join(
     (
-        _part(
+        part(
             "work",
             "MERGE (w:Work {space: $space, id: row.id}) SET w += row.properties"
             " FOREACH (_ IN CASE WHEN row.is_open THEN [1] ELSE [] END | SET w:Open)"
             " FOREACH (_ IN CASE WHEN row.is_open THEN [] ELSE [1] END | REMOVE w:Open)",
         ),
-        _part(
+        part(
             "dropped_work",
             "MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = row.id DELETE w",
         ),
-        _part(
+        part(
             "leases",
             "MERGE (l:Lease {space: $space, name: row.name})"
             " SET l.holder = row.holder, l.token = row.token, l.expires_ms = row.expires_ms",

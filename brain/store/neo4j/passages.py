@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.store import rows
-from brain.store.base import Element, ElementId
+from brain.store.base import Element, ElementId, Kind
 from brain.store.neo4j.keys import FOREVER, indexed
 from brain.store.search import terms
 from brain.times import Seq
@@ -62,6 +62,12 @@ def gone(element_id: ElementId, by: FoundBy) -> list[dict[str, Any]]:
     """Where the postings of a text are found that holds no longer."""
     number = int(element_id[2:])
     return [{"word": word(element_id[0], term), "number": number} for term in set(terms(by.text))]
+
+
+def client_key(space: str, element_id: ElementId, key: str, kind: Kind) -> dict[str, Any]:
+    """What an element was created under, as a node: by `key` it is found, `client_key` is the whole of it."""
+    properties = {"space": space, "kind": kind.value, "key": indexed(key), "client_key": key, "id": element_id}
+    return {"labels": ["ClientKey"], "properties": properties}
 
 
 def size(by: FoundBy) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -19,7 +19,9 @@ import orjson
 
 from brain import errors
 from brain.store.base import SpaceMissing
-from brain.store.neo4j.connection import Database, Row, Turn
+from brain.store.dump import Row, SpaceRow
+from brain.store.neo4j import connection, dumping
+from brain.store.neo4j.connection import Database, Turn
 from brain.store.neo4j.failures import UNREACHED, DriverError, Neo4jError, code_of, translated
 from brain.store.neo4j.snapshot import Head, Neo4jSnapshot, Remembered
 from brain.store.neo4j.transaction import Neo4jTransaction, Start
@@ -47,6 +49,8 @@ _OUTCOME = (
     " OPTIONAL MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq = $seq"
     " RETURN s.token, s.head, c.tx_id"
 )
+
+_CREATED = f"{_SPACE} RETURN s.created_ms"
 
 _LONGEST_TURN_S = 600.0
 """After this the database ends a transaction whose writer has gone silent."""
@@ -131,6 +135,21 @@ class Neo4jSpace:
                 self._believe(head)
         finally:
             self._writer_lock.release()
+
+    @contextmanager
+    def dump(self) -> Iterator[Iterator[Row]]:
+        """Writers wait while what has no history is set aside."""
+        turn, start = self._lock(None)
+        try:
+            [(created_ms,)] = turn.run(_CREATED, self._names)
+            aside = dumping.set_aside(turn.run, self._space_key, start.last_numbers)
+        except (Neo4jError, DriverError, OSError) as error:
+            raise translated(error) from error
+        finally:
+            turn.roll_back()
+        first = SpaceRow(self.space_id, self.instance_id, created_ms, start.head.seq)
+        with closing(aside):
+            yield dumping.rows_of(self._database.read, self._space_key, first, dumping.from_aside(aside))
 
     def close(self) -> None:
         self._is_closed = True
@@ -224,6 +243,6 @@ def space_key(space_id: str, instance_id: str) -> str:
     return f"{space_id}.{instance_id[:12]}"
 
 
-def _head(row: Row | list[Any]) -> Head:
+def _head(row: connection.Row | list[Any]) -> Head:
     seq, totals, controls_seq, merges_seq = row
     return Head(seq, orjson.loads(totals), controls_seq, merges_seq)

@@ -18,18 +18,18 @@ _DOCUMENT = (
     " WHERE d.space = $space AND d.namespace = $namespace AND d.key = $key"
     " AND (d.expires_ms IS NULL OR d.expires_ms > $now) RETURN d.body"
 )
-_WORK = "w.id, w.queue, w.payload, w.status, w.not_before, w.attempts, w.first_attempt_ms, w.note"
-_WORK_BY_ID = f"MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = $id RETURN {_WORK}"
+WORK = "w.id, w.queue, w.payload, w.status, w.not_before, w.attempts, w.first_attempt_ms, w.note"
+_WORK_BY_ID = f"MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = $id RETURN {WORK}"
 _QUEUE = (
     "MATCH (w:Work) USING INDEX w:Work(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL AND w.status IN $statuses"
-    f" RETURN {_WORK} ORDER BY w.id LIMIT $limit"
+    f" RETURN {WORK} ORDER BY w.id LIMIT $limit"
 )
 _DUE = (
     "MATCH (w:Open) USING INDEX w:Open(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL"
     " AND (w.status = 'running' OR w.not_before <= $now)"
-    f" RETURN {_WORK} ORDER BY w.id LIMIT $limit"
+    f" RETURN {WORK} ORDER BY w.id LIMIT $limit"
 )
 _LEASE = (
     "MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name = $name"

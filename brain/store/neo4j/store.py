@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from threading import Lock
+from typing import Any
 
 from brain import errors
 from brain.ids import SPACE_ID
 from brain.store.base import Document, SpaceExists, SpaceMissing
-from brain.store.neo4j import schema
+from brain.store.dump import Row, SpaceRow, Tally, checked, verify
+from brain.store.neo4j import dumping, schema
 from brain.store.neo4j.connection import Database
 from brain.store.neo4j.failures import code_of
+from brain.store.neo4j.loading import Loader
 from brain.store.neo4j.space import Neo4jSpace, space_key
 from brain.store.neo4j.state import json_text
 from brain.store.search import ANALYSIS
@@ -26,15 +30,30 @@ _CREATE = (
 )
 _SPACE = "MATCH (s:Space) USING INDEX s:Space(deployment, id) WHERE s.deployment = $deployment AND s.id = $id"
 _OPEN = f"{_SPACE} RETURN s.instance"
+_CHECK = "MATCH (f:Format) WHERE f.id = 1 RETURN f.number"
+_ID_RULE = "A Space id has 1 to 64 lower-case letters, digits and underscores."
 _SPACES = "MATCH (s:Space) WHERE s.deployment = $deployment RETURN s.id ORDER BY s.id"
 # What is left of a Space is found by this node until all of it is gone, whoever is killed meanwhile.
 _REMOVE = (
     f"{_SPACE} SET s.open = true"
     " WITH s, s.space AS space CREATE (:Removed {deployment: $deployment, space: space}) WITH s DETACH DELETE s FINISH"
 )
-_REMOVED = "MATCH (r:Removed) WHERE r.deployment = $deployment RETURN r.space"
+_REMOVED = (
+    "MATCH (r:Removed) WHERE r.deployment = $deployment AND coalesce(r.loading_ms, 0) < $abandoned RETURN r.space"
+)
+_LOADING = "MERGE (r:Removed {deployment: $deployment, space: $space}) SET r.loading_ms = $now FINISH"
+_LOADED = (
+    "CALL () { MATCH (r:Removed) WHERE r.space = $space DELETE r RETURN count(*) AS begun }"
+    f" CALL () {{ {_SPACE} AND $replace SET s.open = true"
+    " CREATE (:Removed {deployment: $deployment, space: s.space}) DETACH DELETE s }"
+    " CREATE (s:Space {deployment: $deployment, id: $id, instance: $instance, space: $space, created_ms: $created,"
+    " analysis: $analysis, open: true, head: $head, totals: $totals, controls_seq: $head, merges_seq: $head,"
+    " token: ''}) SET s += $last CREATE (g:Gate {space: $space, open: true}) FINISH"
+)
 _FORGET = "MATCH (r:Removed) WHERE r.space = $space DELETE r FINISH"
 _BATCH = 5_000
+_ABANDONED_MS = 6 * 3_600_000
+"""A Space that began to be loaded so long ago and is not there yet was left by a process that is gone."""
 
 
 class Neo4jStore:
@@ -74,7 +93,7 @@ class Neo4jStore:
     def create(self, space_id: str, *, now_ms: int, controls: Mapping[str, Document] | None = None) -> Neo4jSpace:
         """InvalidIdentifier when the id is not one."""
         if SPACE_ID.fullmatch(space_id) is None:
-            raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
+            raise errors.InvalidIdentifier(_ID_RULE)
         instance = uuid.uuid4().hex
         try:
             self._ready().run(
@@ -95,6 +114,57 @@ class Neo4jStore:
             if self._ready().read(_OPEN, self._names(space_id)) != [(instance,)]:
                 raise SpaceExists(space_id) from error
         return Neo4jSpace(self._database, self._deployment, space_id, instance, self._clock)
+
+    def load(self, rows: Iterable[Row], *, replace: bool = False) -> Neo4jSpace:
+        """InvalidIdentifier when the id is not one."""
+        tally = Tally()
+        following = checked(tally.following(rows))
+        first = next(following)
+        assert isinstance(first, SpaceRow)  # noqa: S101 - as checked
+        if SPACE_ID.fullmatch(first.space_id) is None:
+            raise errors.InvalidIdentifier(_ID_RULE)
+        if not replace and self.exists(first.space_id):
+            raise SpaceExists(first.space_id)
+        database, instance = self._ready(), uuid.uuid4().hex
+        space = space_key(first.space_id, instance)
+        names = self._names(first.space_id) | {"space": space, "now": self._clock.now_ms()}
+        database.run(_LOADING, names)
+        try:
+            loader = Loader(database, space)
+            loader.take(following)
+            with closing(dumping.set_aside(database.read, space, loader.numbers)) as aside:
+                verify(dumping.rows_of(database.read, space, first, dumping.from_aside(aside)), tally)
+            self._appear(first, instance, loader, names | {"replace": replace})
+        except BaseException:
+            _clear(database, space)
+            raise
+        if replace:
+            self._clear_removed()
+        return Neo4jSpace(database, self._deployment, first.space_id, instance, self._clock)
+
+    def _appear(self, first: SpaceRow, instance: str, loader: Loader, names: Mapping[str, Any]) -> None:
+        """Give a Space that is all there its node."""
+        try:
+            self._ready().run(
+                _LOADED,
+                {
+                    **names,
+                    "instance": instance,
+                    "created": first.created_ms,
+                    "analysis": ANALYSIS,
+                    "head": first.seq,
+                    "totals": json_text(loader.totals),
+                    "last": loader.last_numbers,
+                },
+            )
+        except errors.InternalError as error:
+            if code_of(error.__cause__ or error) != "ConstraintValidationFailed":
+                raise
+            if self._ready().read(_OPEN, self._names(first.space_id)) != [(instance,)]:
+                raise SpaceExists(first.space_id) from error
+
+    def check(self) -> None:
+        self._ready().check(_CHECK)
 
     def open(self, space_id: str) -> Neo4jSpace:
         if SPACE_ID.fullmatch(space_id) is None:
@@ -117,13 +187,18 @@ class Neo4jStore:
             return
         database = self._ready()
         database.run(_REMOVE, self._names(space_id))
-        for (space,) in database.read(_REMOVED, self._names()):
-            _clear(database, space)
+        self._clear_removed()
 
     def close(self) -> None:
         self._database.close()
 
-    def _names(self, space_id: str = "") -> dict[str, str]:
+    def _clear_removed(self) -> None:
+        database = self._ready()
+        abandoned = self._clock.now_ms() - _ABANDONED_MS
+        for (space,) in database.read(_REMOVED, self._names() | {"abandoned": abandoned}):
+            _clear(database, space)
+
+    def _names(self, space_id: str = "") -> dict[str, Any]:
         return {"deployment": self._deployment, "id": space_id}
 
     def _ready(self) -> Database:

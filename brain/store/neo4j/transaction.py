@@ -175,14 +175,8 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
                 self._last[letter] = max(self._last.get(letter, 0), number)
             self._unsent[element.id] = element
         for element_id, client_key in (client_keys or {}).items():
-            self._client_keys.append(
-                {
-                    "space": self._space_key,
-                    "kind": kind_of(element_id).value,
-                    "key": indexed(client_key),
-                    "id": element_id,
-                }
-            )
+            kind = kind_of(element_id)
+            self._client_keys.append(passages.client_key(self._space_key, element_id, client_key, kind))
 
     def erase(self, stubs: Sequence[Element]) -> None:
         self.put(stubs)
@@ -303,7 +297,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             for (kind, type_, state), change in tally.items()
             if change
         ]
-        lists["nodes"] += [{"labels": ["ClientKey"], "properties": row} for row in self._client_keys]
+        lists["nodes"] += self._client_keys
         if any(ends.values()):
             self._send(flush.ENDS, **ends)
         if any(texts.values()):

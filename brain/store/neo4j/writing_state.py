@@ -186,7 +186,7 @@ class StateWriter(StateReader):
             if entry is None:
                 gone.append({"id": work_id})
             else:
-                entries.append(_stored(entry))
+                entries.append(stored(entry))
         leases = [
             {"name": name, "holder": holder, "token": token, "expires_ms": expires_ms}
             for name in sorted(self._unsent_leases)
@@ -197,7 +197,7 @@ class StateWriter(StateReader):
         return {"work": entries, "dropped_work": gone, "leases": leases}
 
 
-def _stored(entry: Work) -> dict[str, Any]:
+def stored(entry: Work) -> dict[str, Any]:
     return {
         "id": entry.id,
         "is_open": entry.status in _OPEN,
