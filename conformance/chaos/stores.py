@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from brain.settings import Settings, load_settings
+from deploy.services.manager import Services
 
 
 class ChaosStore(Protocol):
@@ -70,4 +71,36 @@ class SqliteFiles:
         raise RuntimeError("files need no start")
 
 
-STORES: dict[str, Callable[[Path], ChaosStore]] = {"sqlite": SqliteFiles}
+class Neo4jDatabase:
+    """A Neo4j of the run's own (`deploy/services`), killed like everything else; its data stay."""
+
+    can_be_killed = True
+
+    def __init__(self, folder: Path) -> None:
+        self._services = Services(folder / "services")
+        self._variables: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._services.kill("neo4j")
+
+    def environment(self) -> dict[str, str]:
+        return {"STORAGE": "neo4j", **self._variables}
+
+    def settings(self) -> Settings:
+        given = {name.lower(): value for name, value in self._variables.items()}
+        return load_settings(storage="neo4j", work_queue="embedded", **given)
+
+    def kill(self) -> None:
+        self._services.kill("neo4j")
+
+    def start(self) -> None:
+        self._variables = self._services.start("neo4j")
+
+
+STORES: dict[str, Callable[[Path], ChaosStore]] = {"sqlite": SqliteFiles, "neo4j": Neo4jDatabase}
