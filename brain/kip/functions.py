@@ -13,7 +13,7 @@ from typing import Any
 
 from brain import errors
 from brain.ids import MAX_SAFE_INTEGER, is_element_id
-from brain.kip.regex import compiled
+from brain.kip.regex import found
 from brain.kip.values import Ref, SymbolValue, Truth, Value, is_number, member_of, reference_id
 from brain.store.base import Kind
 
@@ -88,7 +88,7 @@ def ends_with(text: Value, suffix: Value) -> Truth:
 
 
 def regex(text: Value, pattern: Value) -> Truth:
-    return _on_texts("REGEX", text, pattern, lambda a, b: compiled(b).search(a) is not None)
+    return _on_texts("REGEX", text, pattern, lambda a, b: found(b, a))
 
 
 def _on_texts(name: str, text: Value, other: Value, test: Callable[[str, str], bool]) -> Truth:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from brain.kip.algebra import (
     Access,
@@ -68,6 +68,10 @@ def accesses(expression: Expression) -> Iterator[Access]:
             yield from accesses(operand)
 
 
+_SCANNING = frozenset({"CONTAINS", "REGEX"})
+"""Functions that go through a text of any length, so that the rows of one batch could take long."""
+
+
 def _call(call: Call, frame: Frame) -> Reader:
     run = FUNCTIONS[call.function].run
     arguments = [compiled(argument, frame) for argument in call.arguments]
@@ -77,6 +81,14 @@ def _call(call: Call, frame: Frame) -> Reader:
         (only,) = arguments
         return lambda row: run(only(row))
     first, second = arguments
+    if call.function in _SCANNING:
+        look = frame.graph.check_deadline
+
+        def looked(row: Row) -> Any:
+            look()
+            return run(first(row), second(row))
+
+        return looked
     return lambda row: run(first(row), second(row))
 
 

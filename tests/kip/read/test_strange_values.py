@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from random import Random
 from typing import Any
 
 import pytest
@@ -108,3 +109,26 @@ def test_a_value_of_nothing_but_marks_is_written_compared_and_found_within_the_d
         began = time.thread_time()
         space.answer(command, ann=ann, marks=marks, type="Person")
         assert time.thread_time() - began < 5, command
+
+
+@requirement("KI-ENV-035")
+def test_a_pattern_that_would_hold_up_a_long_text_is_refused_and_others_search_it(space: Space) -> None:
+    text = "abcxy" * 400_000
+    space.write('CREATE CONCEPT ?p {TYPE "Person" NAME "Ann"}')
+    find = "FIND(COUNT(?c)) WHERE { ?c {} FILTER(REGEX(:text, :pattern)) }"
+    began = time.thread_time()
+    assert space.refused(find, text=text, pattern="a.{0,500}q") == "ResourceExhausted"
+    assert space.write(find, text=text, pattern="y$") == [1]
+    assert space.write(find, text=text[:4_000], pattern="a.{0,500}q") == [0]
+    assert time.thread_time() - began < 2
+
+
+@requirement("KI-ENV-035")
+def test_many_texts_are_searched_no_longer_than_the_deadline_allows(space: Space) -> None:
+    people = " ".join(f'CREATE CONCEPT ?p{n} {{TYPE "Person" NAME "n{n}"}}' for n in range(500))
+    space.write(f"MUTATE {{ {people} }}")
+    find = 'FIND(COUNT(?c)) WHERE { ?c {type: "Person"} FILTER(REGEX(:text, "a.{0,500}q")) }'
+    began = time.thread_time()
+    text = "".join(Random(3).choices("abcxy", k=40_000))
+    assert space.refused(find, text=text, envelope={"options": {"deadline_ms": 300}}) == "ExecutionTimeout"
+    assert time.thread_time() - began < 1
