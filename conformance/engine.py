@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from brain.kip.context import Session
 from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
-from brain.store.base import SpaceStore, Store
-from brain.store.sqlite import SqliteStore
+from brain.store.base import SpaceStore
 from brain.store.sqlite.connection import Durability
 from brain.times import Clock, SystemClock
+from conformance.places import place
 
 OWNER = Session(principal_id="owner", channel="conformance")
 READER = Session(principal_id="owner", channel="conformance", readonly=True)
@@ -34,16 +32,15 @@ class _Dial:
 
 
 class EngineAdapter:
-    """One engine over one fresh Space at a time, on a store of its own in a temporary folder.
+    """One engine over one fresh Space at a time, in a place of its own (`conformance/places.py`).
 
     A context manager; `reset` comes before the first request.
     """
 
-    def __init__(self, *, clock: Clock | None = None, durability: Durability = "normal") -> None:
-        self._durability = durability
-        self._folder = tempfile.TemporaryDirectory(prefix="brain-conformance-")
+    def __init__(self, *, clock: Clock | None = None, durability: Durability = "normal", store: str = "sqlite") -> None:
+        self._place = place(store, durability)
         self._clock = _Dial(clock or SystemClock())
-        self._store = self._opened_store()
+        self._store = self._place.opened(self._clock)
         self._space: SpaceStore | None = None
         self._library: PackageLibrary
         self.engine: Engine
@@ -74,11 +71,11 @@ class EngineAdapter:
         self.engine = Engine(self._space, self._library, clock=self._clock)
 
     def reopen(self) -> None:
-        """The same Space after a restart: nothing but the files is left of what was before."""
+        """The same Space after a restart: nothing but what was stored is left of what was before."""
         if self._space is not None:
             self._space.close()
         self._store.close()
-        self._store = self._opened_store()
+        self._store = self._place.opened(self._clock)
         self._space = self._store.open(SPACE)
         self.engine = Engine(self._space, self._library, clock=self._clock)
 
@@ -93,7 +90,4 @@ class EngineAdapter:
         if self._space is not None:
             self._space.close()
         self._store.close()
-        self._folder.cleanup()
-
-    def _opened_store(self) -> Store:
-        return SqliteStore(Path(self._folder.name), clock=self._clock, durability=self._durability)
+        self._place.close()

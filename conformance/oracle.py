@@ -1,4 +1,6 @@
-"""Compare with the reference engine: `python -m conformance oracle FOLDER|FILE… [-v] [--live BINARY] [--report FILE]`.
+"""Compare with the reference engine.
+
+`python -m conformance oracle FOLDER|FILE… [-v] [--store STORE] [--live BINARY] [--report FILE]`
 
 Answers come from a recording, or, with `--live`, from the reference engine's binary running beside. Either is what that
 engine does, not always what the specification says; differences that the specification decides for us are listed, with
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from conformance import report
 from conformance.live import Peer
+from conformance.places import add_option
 from conformance.played import Answer, Case, OurPlayer, differences, played, recorded
 from conformance.report import CaseResult
 
@@ -57,13 +60,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="say what differs")
     parser.add_argument("--live", metavar="BINARY", help="ask this reference engine instead of the recording")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write a JSON report")
+    add_option(parser)
     options = parser.parse_args(arguments)
     files = sorted(file for path in options.paths for file in (path.glob("*.jsonl") if path.is_dir() else [path]))
     listed = listing(LISTING.read_text("utf-8"))
     results: list[CaseResult] = []
     rows_to_drop: dict[str, list[int]] = {}
     with ExitStack() as stack:
-        ours = OurPlayer()
+        ours = OurPlayer(options.store)
         stack.callback(ours.close)
         peer = stack.enter_context(Peer([options.live])) if options.live else None
         for file, case in _cases(files):

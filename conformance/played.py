@@ -57,8 +57,8 @@ class Player(Protocol):
 class OurPlayer:
     """This engine, in process."""
 
-    def __init__(self) -> None:
-        self._engine = EngineAdapter()
+    def __init__(self, store: str = "sqlite") -> None:
+        self._engine = EngineAdapter(store=store)
 
     def reset(self, packages: Sequence[Package] | None) -> None:
         self._engine.reset(DEFAULT_PACKAGES if packages is None else packages)

@@ -1,6 +1,6 @@
 """Run fixtures, the published engine suite's or our own.
 
-`python -m conformance suite FOLDER|FILE… [-v] [--report FILE]`
+`python -m conformance suite FOLDER|FILE… [-v] [--store STORE] [--report FILE]`
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from conformance import report
 from conformance.engine import EngineAdapter
 from conformance.fixtures import fixtures_of, run_fixture
+from conformance.places import add_option
 from conformance.report import CaseResult
 
 OUTCOMES = ("passed", "failed", "unsupported")
@@ -23,10 +24,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("paths", nargs="+", type=Path, help="fixtures, or folders of them")
     parser.add_argument("-v", "--verbose", action="store_true", help="say why a case did not pass")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write a JSON report")
+    add_option(parser)
     options = parser.parse_args(arguments)
     files = sorted(file for path in options.paths for file in (path.glob("*.json") if path.is_dir() else [path]))
     results: list[CaseResult] = []
-    with EngineAdapter() as engine:
+    with EngineAdapter(store=options.store) as engine:
         for file in files:
             found = [one for fixture in fixtures_of(file) for one in run_fixture(engine, fixture, file.stem)]
             print(f"{file.name}: {figures(report.tally(found, OUTCOMES))}")

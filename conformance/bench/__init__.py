@@ -1,4 +1,4 @@
-"""Benchmarks: `python -m conformance bench [parse] [engine] [service] [--sizes N,…] [--claims N] [--peer BINARY]`.
+"""Benchmarks: `python -m conformance bench [PART …] [--sizes N,…] [--claims N] [--store STORE] [--peer BINARY]`.
 
 Each figure is the median of repeated runs on this machine, in milliseconds unless said. With `--peer`, the reference
 engine's binary does the same in the same run; figures of the reference's service are those published for a machine like
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from conformance.bench.engine import bench_engine
 from conformance.bench.language import bench_parse
 from conformance.bench.service import bench_service
+from conformance.places import add_option
 
 _PARTS = ("parse", "engine", "service")
 
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sizes", default="10000", help="Concepts in the engine's Space; comma-separated")
     parser.add_argument("--claims", type=int, default=10_000, help="claims in the service's Space")
     parser.add_argument("--peer", metavar="BINARY", help="measure this reference engine beside ours")
+    add_option(parser)
     options = parser.parse_args(arguments)
     unknown = [part for part in options.parts if part not in _PARTS]
     if unknown:
@@ -32,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     if "parse" in parts:
         bench_parse()
     if "engine" in parts:
-        bench_engine([int(size) for size in options.sizes.split(",")], options.peer)
+        bench_engine([int(size) for size in options.sizes.split(",")], options.peer, options.store)
     if "service" in parts:
         bench_service(options.claims)
     return 0

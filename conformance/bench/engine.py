@@ -13,6 +13,7 @@ from conformance.bench.measure import forget_peak, peak_mb
 from conformance.bench.people import ASSERT, GROWING, READS, load, parameters_of, person_count
 from conformance.engine import EngineAdapter
 from conformance.live import Peer
+from conformance.places import round_trip_ms
 
 _CLAIMS = 200
 _BLOCKS, _BLOCK = 20, 100
@@ -37,9 +38,9 @@ class Driver(Protocol):
 class Ours:
     """Our engine, in this process, on a store that survives power loss."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: str) -> None:
         forget_peak()
-        self._adapter = EngineAdapter(durability="full")
+        self._adapter = EngineAdapter(durability="full", store=store)
         self._adapter.reset(["cognitive-memory", "general"])
 
     def run(self, command: str, parameters: Mapping[str, Any]) -> tuple[Any, float]:
@@ -75,19 +76,23 @@ class Theirs:
         self._peer.close()
 
 
-def bench_engine(sizes: Sequence[int], binary: str | None) -> None:
-    """Every size in turn, then how the medians grew from the smallest to the largest."""
+def bench_engine(sizes: Sequence[int], binary: str | None, store: str) -> None:
+    """Every size in turn, then how the medians grew from the smallest to the largest.
+
+    store  of `conformance/places.py`; the floor beside a Neo4j is one round trip of its bare driver
+    """
     medians: list[Mapping[str, float]] = []
     for size in sizes:
-        ours = _measured(Ours(), size)
+        ours = _measured(Ours(store), size)
         theirs = _measured(Theirs(binary), size) if binary else {}
-        floor = _floor(size)
-        print(f"engine, {size} Concepts, median ms")
-        print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{'bare SQL':>12}")
+        floor = _floor(size) if store == "sqlite" else dict.fromkeys(READS, round_trip_ms())
+        print(f"engine on {store}, {size} Concepts, median ms")
+        bare = "bare SQL" if store == "sqlite" else "bare trip"
+        print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{bare:>12}")
         for name, figure in ours.items():
-            peer, bare = theirs.get(name), floor.get(name)
+            peer, least = theirs.get(name), floor.get(name)
             ratio = f"{figure / peer:.3f}" if peer else ""
-            print(f"  {name:<28}{figure:>12.3f}{_or_blank(peer):>12}{ratio:>9}{_or_blank(bare):>12}", flush=True)
+            print(f"  {name:<28}{figure:>12.3f}{_or_blank(peer):>12}{ratio:>9}{_or_blank(least):>12}", flush=True)
         medians.append(ours)
     if len(sizes) > 1:
         print(f"growth from {sizes[0]} to {sizes[-1]} Concepts")
