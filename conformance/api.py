@@ -1,4 +1,4 @@
-"""Run the black-box contract of the HTTP door: `python -m conformance api FOLDER [pytest arguments]`.
+"""Run the black-box contract of the HTTP door: `python -m conformance api FOLDER [--store STORE] [pytest arguments]`.
 
 Starts the suite's own stand-in for a model provider and the servers of ours its README asks for (one asks for
 credentials, one has narrow budgets), then its cases.
@@ -6,6 +6,7 @@ credentials, one has narrow budgets), then its cases.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import subprocess
@@ -13,15 +14,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from conformance.places import add_option, settings_of
 from conformance.servers import brain_server, free_port, process, wait_until_up
 
 
 def main(arguments: list[str]) -> int:
     """The exit code of the suite's pytest run."""
-    if not arguments:
-        print("usage: python -m conformance api FOLDER [pytest arguments]")
-        return 2
-    folder = Path(arguments[0]).resolve()
+    parser = argparse.ArgumentParser(prog="python -m conformance api", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the folder of the suite")
+    add_option(parser)
+    options, of_pytest = parser.parse_known_args(arguments)
+    folder = options.folder.resolve()
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="brain-api-")))
         model_port = free_port()
@@ -39,6 +42,7 @@ def main(arguments: list[str]) -> int:
             "SPACE_PACKAGES": "",
             "MEMORY_ATTRIBUTION": "open",
             "LOG_LEVEL": "warning",
+            **settings_of(options.store),
         }
         plain = stack.enter_context(brain_server(common))
         limited = stack.enter_context(brain_server({**common, "LLM_MAX_CONCURRENCY": "1", "HTTP_MAX_CONCURRENCY": "4"}))
@@ -56,7 +60,7 @@ def main(arguments: list[str]) -> int:
         environment = {**os.environ, **urls}
         run = [sys.executable, "-m", "pytest", str(folder / "api_cases.py"), "-q", "-p", "no:cacheprovider"]
         return subprocess.run(
-            [*run, "--runxfail", "-c", os.devnull, "--rootdir", str(folder), *arguments[1:]],
+            [*run, "--runxfail", "-c", os.devnull, "--rootdir", str(folder), *of_pytest],
             env=environment,
             cwd=scratch,
             check=False,

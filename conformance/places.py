@@ -87,6 +87,11 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", choices=STORES, default=STORES[0], help="where Spaces are kept")
 
 
+def settings_of(store: str) -> Mapping[str, str]:
+    """What a serving process is told to keep its Spaces there; a Neo4j is shared with whoever else uses it."""
+    return {"STORAGE": "neo4j", **_neo4j()} if store == "neo4j" else {}
+
+
 def round_trip_ms() -> float:
     """The median of a bare driver's round trips to the Neo4j in use."""
     import neo4j
