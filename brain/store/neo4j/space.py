@@ -55,7 +55,7 @@ _CREATED = f"{_SPACE} RETURN s.created_ms"
 _LONGEST_TURN_S = 600.0
 """After this the database ends a transaction whose writer has gone silent."""
 
-_ASK_AGAIN_S = (0.05, 0.2, 0.5, 1.0, 2.0)
+ASK_AGAIN_S = (0.05, 0.2, 0.5, 1.0, 2.0)
 """Pauses between questions for the outcome of a commit whose answer was lost."""
 
 
@@ -217,7 +217,7 @@ class Neo4jSpace:
 
     def _took_place(self, transaction: Neo4jTransaction, token: str) -> bool:
         """Whether a commit whose answer was lost is there; OutcomeUnknown when nobody can say."""
-        for pause in _ASK_AGAIN_S:
+        for pause in ASK_AGAIN_S:
             time.sleep(pause)
             try:
                 rows = self._database.run(_OUTCOME, self._names | {"seq": transaction.seq + 1}, 5.0)
