@@ -1,11 +1,10 @@
 """Send commands nobody wrote: `python -m conformance fuzz --count N --seed S [--seconds T] [--workers N]`.
 
 Each is made from a command of our cases by a seeded choice of changes and sent with a deadline of one second, measured
-in processor time so that it means the same on a busy machine. None may
-end in InternalError, take its process along, compute past its deadline, or write through a session that reads, as a dry
-run, or while it is refused. How far it has got and each new kind of fault are printed on the way; at the end the
-outcomes by code, the slowest commands, and for every kind of fault the smallest input found. The same seed sends the
-same commands, however many processes play them.
+in processor time so that it means the same on a busy machine. None may end in InternalError, take its process along,
+compute past its deadline, or write through a session that reads, as a dry run, or while it is refused. How far it has
+got and each new kind of fault are printed on the way; at the end the outcomes by code, the slowest commands, and for
+every kind of fault the smallest input found. The same seed sends the same commands, however many processes play them.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import multiprocessing
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,6 +61,24 @@ def test_the_same_commands_are_played_however_many_processes_play_them(monkeypat
     assert alone.codes == shared.codes
     assert alone.codes.total() == 2_500
     assert len(alone.codes) > 2_000
+
+
+def test_a_deadline_counts_what_a_command_computes_not_how_long_it_has_to_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def waiting(statement: Any, run: Run) -> Any:
+        if multiprocessing.parent_process() is not None:
+            time.sleep(0.01)
+            began = time.thread_time()
+            while run.deadline_ms is not None and time.thread_time() - began < 0.03:
+                run.check_deadline()
+        return read.run_find(statement, run)
+
+    monkeypatch.setattr("conformance.fuzz.mutations.DEADLINE_MS", 20)
+    monkeypatch.setattr("brain.kip.pipeline.run_find", waiting)
+    found = fuzz(150, 5)
+    assert found.codes["ExecutionTimeout"] > 10
+    assert found.codes["ok"] < 10
 
 
 def test_a_process_that_dies_of_a_command_costs_that_command_alone(
