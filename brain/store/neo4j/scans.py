@@ -49,12 +49,12 @@ class ScanPlan:
 
     def holds(self, element: Element) -> bool:
         """Whether the members of an element are the ones asked for."""
-        return all(_same(_at(element.body, path), value) for path, value in self.members)
+        return all(same(member(element.body, path), value) for path, value in self.members)
 
 
 def plan_scan(query: Scan) -> ScanPlan | None:
     """The plan of a scan, by the most selective index that its conditions allow; None when nothing meets them."""
-    types = _types(query)
+    types = types_of(query)
     if types == [] or query.states == frozenset() or query.statuses == frozenset():
         return None
     conditions = ["v.kind = $kind", HOLDS]
@@ -75,8 +75,11 @@ def plan_scan(query: Scan) -> ScanPlan | None:
         conditions.append(f"v.{name} = ${name}")
     by_type = None
     if by_text:
-        index, condition = _BY_TEXT[by_text[0][0]]
-        match = f"MATCH (v:Version) USING INDEX v:Version({index}) WHERE v.space = $space AND {condition}"
+        name = by_text[0][0]
+        condition = f"v.{name} = ${name}" + (" AND v.type IS NOT NULL" if name == "key" else "")
+        match = (
+            f"MATCH (v:Version) USING INDEX v:Version(space, {BY_TEXT[name]}) WHERE v.space = $space AND {condition}"
+        )
         if types is not None:
             conditions.append("v.type IN $types")
             parameters["types"] = types
@@ -89,14 +92,11 @@ def plan_scan(query: Scan) -> ScanPlan | None:
     return ScanPlan(query.kind, match, " AND ".join(conditions), by_type, is_tallied, parameters, query.members)
 
 
-_BY_TEXT = {
-    "key": ("space, key, type", "v.key = $key AND v.type IS NOT NULL"),
-    "canonical_id": ("space, canonical_id", "v.canonical_id = $canonical_id"),
-    "name": ("space, name", "v.name = $name"),
-}
+BY_TEXT = {"key": "key, type", "canonical_id": "canonical_id", "name": "name"}
+"""Texts that elements are found by, each with its index (behind the Space), the most selective first."""
 
 
-def _types(query: Scan) -> list[str] | None:
+def types_of(query: Scan) -> list[str] | None:
     """What the `type` of a version may be: lineages for the kinds that have them, classes for the others."""
     if query.kind in (Kind.CONCEPT, Kind.PROPOSITION):
         own, foreign = query.lineages, query.classes
@@ -107,7 +107,8 @@ def _types(query: Scan) -> list[str] | None:
     return None if own is None else indexed_all(own)
 
 
-def _at(value: Json, path: tuple[str, ...]) -> Json:
+def member(value: Json, path: tuple[str, ...]) -> Json:
+    """What a path leads to, None where it leads nowhere."""
     for name in path:
         if not isinstance(value, dict) or name not in value:
             return None
@@ -115,6 +116,6 @@ def _at(value: Json, path: tuple[str, ...]) -> Json:
     return value
 
 
-def _same(found: Json, wanted: str | int | float | bool) -> bool:
+def same(found: Json, wanted: str | int | float | bool) -> bool:
     """JSON's equality: a boolean is no number."""
     return isinstance(found, bool) is isinstance(wanted, bool) and bool(found == wanted)

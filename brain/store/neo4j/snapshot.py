@@ -46,6 +46,7 @@ from brain.times import Clock, Seq, Timestamp
 
 if TYPE_CHECKING:
     from brain.kip.algebra import Step
+    from brain.store.neo4j import plans
 
 PAGE = 512
 """Elements a scan reads at a time."""
@@ -148,6 +149,7 @@ class Neo4jSnapshot(StateReader):
         self.seq = seq
         self._head = head
         self._remembered = remembered
+        self._past_merges: Mapping[ElementId, ElementId] | None = None
 
     @property
     def _at(self) -> Seq:
@@ -248,9 +250,13 @@ class Neo4jSnapshot(StateReader):
         known = self._remembered.merges
         if known is not None and self._is_of_now(self._head.merges_seq) and known[0] == self._head.merges_seq:
             return dict(known[1])
-        found = self._read_merges()
         if self._is_of_now(self._head.merges_seq):
+            found: Mapping[ElementId, ElementId] = self._read_merges()
             self._remembered.merges = self._head.merges_seq, found
+        elif self._past_merges is None:
+            found = self._past_merges = self._read_merges()
+        else:
+            found = self._past_merges
         return dict(found)
 
     def versions(self, element_id: ElementId) -> list[tuple[Seq, Element]]:
@@ -284,11 +290,28 @@ class Neo4jSnapshot(StateReader):
     def unindexed(self, embedder: str, limit: int) -> list[Passage]:
         return vectors.unindexed(self._rows, embedder, limit)
 
-    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:  # noqa: ARG002
-        return None
+    # --- plans --------------------------------------------------------------------------------------------------------
 
-    def explain(self, plan: Step) -> str | None:  # noqa: ARG002
-        return None
+    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
+        statement = self._compiled(plan)
+        return None if statement is None else self._run_plan(statement)
+
+    def explain(self, plan: Step) -> str | None:
+        statement = self._compiled(plan)
+        return None if statement is None else statement.shown
+
+    def _compiled(self, plan: Step) -> plans.Statement | None:
+        from brain.store.neo4j import plans
+
+        try:
+            statement = plans.statement_of(plan)
+        except plans.NotPushable:
+            return None
+        return None if statement.compares_ends and self.merges() else statement
+
+    def _run_plan(self, statement: plans.Statement) -> Iterator[tuple[Json, ...]]:
+        [found] = self._rows(statement.text, at=self._at, **statement.parameters)
+        yield from statement.rows(found)
 
     # --- control documents, counts, commits ---------------------------------------------------------------------------
 

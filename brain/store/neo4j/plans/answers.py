@@ -1,0 +1,125 @@
+"""Blocks as statements, and how the one row of a statement becomes the rows of the block.
+
+All rows come as one list in one record: Neo4j's protocol makes a message of every record, and a thousand of these take
+longer than finding what they say. Where the rows are few the elements they name come along, for whoever looks into
+them next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brain.kip.algebra import Block, Step, variables
+from brain.store.base import Element, Json, Undecided
+from brain.store.neo4j.keys import KINDS
+from brain.store.neo4j.plans.query import ID_LETTERS, End, NotPushable, Query, Test
+from brain.store.neo4j.plans.steps import add
+from brain.store.neo4j.versions import element_of
+
+MOST = 5_000
+"""Rows a statement may come to. More are read step by step, in bounded memory."""
+
+FEW = 256
+"""Rows up to which the elements they name come along."""
+
+_MOST_STEPS = 12
+
+_CLAUSE = re.compile(r" (?=(?:MATCH|WITH|CALL|UNWIND|RETURN|WHERE) )")
+"""Where a new line begins."""
+
+_BODIES = (
+    "CALL (rows) {{ UNWIND CASE WHEN size(rows) <= $few THEN rows ELSE [] END AS row"
+    " UNWIND [{ids}] AS id WITH DISTINCT id"
+    " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
+    " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq RETURN collect(v.body) AS bodies }}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, and how what it gives becomes the rows of the plan.
+
+    columns        per variable the place of its id or object key in a row, and for an object that of the body of a
+                   Proposition whose object is a Literal, else None
+    tests          places of bodies, and tests of their elements
+    compares_ends  whether it is exact only while nothing was merged
+    """
+
+    text: str
+    parameters: dict[str, Any]
+    columns: tuple[tuple[int, int | None], ...]
+    tests: tuple[tuple[int, Test], ...]
+    compares_ends: bool
+
+    @property
+    def shown(self) -> str:
+        """The statement on several lines, for people."""
+        return _CLAUSE.sub("\n", self.text)
+
+    def rows(self, found: Sequence[Any]) -> Iterator[tuple[Json, ...]]:
+        """The rows of the block, of the one record.
+
+        raises  Undecided when there are more than one record should hold
+        """
+        rows, bodies = found
+        if len(rows) > MOST:
+            raise Undecided
+        elements = {element.id: element for element in map(element_of, bodies)}
+        tested: dict[str, Element] = {}
+        for row in rows:
+            if all(test(_element(row[place], tested)) for place, test in self.tests):
+                yield tuple(_cell(row, *column, elements) for column in self.columns)
+
+
+def statement_of(plan: Step) -> Statement:
+    """The statement of a Block.
+
+    raises  NotPushable
+    """
+    if not isinstance(plan, Block):
+        raise NotPushable(type(plan).__name__)
+    if len(plan.steps) < 2:
+        raise NotPushable("a scan, which gives the elements themselves")
+    if len(plan.steps) > _MOST_STEPS:
+        raise NotPushable("a text that takes long to be planned")
+    query = Query()
+    for step in plan.steps:
+        add(query, step)
+    selected: dict[str, int] = {}
+    columns = []
+    for name in variables(plan):
+        stand = query.stands[name]
+        literal = None
+        if isinstance(stand, End):
+            body = f"CASE WHEN left({stand.id}, 1) IN {ID_LETTERS} THEN null ELSE {stand.proposition}.body END"
+            literal = selected.setdefault(body, len(selected))
+        columns.append((selected.setdefault(stand.id, len(selected)), literal))
+    tests = [(selected.setdefault(f"{version}.body", len(selected)), test) for version, test in query.tests]
+    ids = sorted({place for place, _ in columns})
+    text = " ".join(
+        [
+            *query.clauses,
+            f"WITH {', '.join(f'{expression} AS c{place}' for expression, place in selected.items())} LIMIT $most",
+            f"WITH collect([{', '.join(f'c{place}' for place in range(len(selected)))}]) AS rows",
+            _BODIES.format(ids=", ".join(f"row[{place}]" for place in ids)),
+            "RETURN rows, bodies",
+        ]
+    )
+    parameters = query.parameters | {"most": MOST + 1, "few": FEW}
+    return Statement(text, parameters, tuple(columns), tuple(tests), query.compares_ends)
+
+
+def _cell(row: Sequence[Any], place: int, literal: int | None, elements: Mapping[str, Element]) -> Json:
+    key: str = row[place]
+    if literal is not None and key[0] not in KINDS:
+        return ("value", element_of(row[literal]).body["object"])
+    return elements.get(key) or ("element", key)
+
+
+def _element(body: str, read: dict[str, Element]) -> Element:
+    if body not in read:
+        read[body] = element_of(body)
+    return read[body]

@@ -1,0 +1,108 @@
+"""A statement on the way: its clauses in the order the plan runs, its parameters, and what stands for each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from string import ascii_lowercase
+from typing import Any, TypeAlias
+
+from brain.store.base import Element
+
+ID_LETTERS = "['A', 'C', 'E', 'P', 'X']"
+"""How an object key begins that is an element's id; no JSON text begins so."""
+
+
+class NotPushable(Exception):
+    """The plan says something this store has no exact Cypher for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A variable that is an element; `id` is the expression of its id."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A variable that is the object of a Proposition, an element or a Literal.
+
+    id          the expression of its object key: an element's id as it is, a Literal's text, by digest when it is long.
+                So it is also what any other end of the same value has, and no other
+    proposition the version of the Proposition, whose body has the Literal as it was written
+    """
+
+    id: str
+    proposition: str
+
+
+Stand: TypeAlias = Row | End
+"""What stands for a variable."""
+
+Test: TypeAlias = Callable[[Element], bool]
+
+
+@dataclass(slots=True)
+class Query:
+    """One statement that reads what holds at a sequence, pattern by pattern.
+
+    A `WITH` that makes something new stands behind every pattern: Neo4j keeps the order of what such a clause divides,
+    and goes through one pattern with the rows of those before it.
+
+    clauses        of the statement so far
+    parameters     of the whole statement; values stand nowhere else
+    stands         what stands for each variable
+    carried        names that the next clause sees
+    tests          what is left to be tested in Python: the version looked at, and the test of its element
+    compares_ends  whether references are compared, which follow merges
+    """
+
+    clauses: list[str] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    stands: dict[str, Stand] = field(default_factory=dict)
+    carried: list[str] = field(default_factory=list)
+    tests: list[tuple[str, Test]] = field(default_factory=list)
+    compares_ends: bool = False
+    _count: int = 0
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the next pattern is met once for every row of another."""
+        return bool(self.clauses)
+
+    def bind(self, value: Any) -> str:
+        """A parameter for a value. Its name is made of letters, as `connection.py` reads them."""
+        first, second = divmod(len(self.parameters), len(ascii_lowercase))
+        name = f"v_{ascii_lowercase[first]}{ascii_lowercase[second]}"
+        self.parameters[name] = value
+        return f"${name}"
+
+    def among(self, expression: str, values: Collection[str]) -> str:
+        """The expression is one of these texts; one text of statement for any number of them."""
+        return f"{expression} IN {self.bind(sorted(values))}"
+
+    def version(self) -> str:
+        """A name for one more version."""
+        self._count += 1
+        return f"v{self._count}"
+
+    def match(self, version: str, index: str, conditions: list[str]) -> None:
+        """One more pattern, found by an index whose every property a condition names.
+
+        What stands for a variable by a property of the version (`v1.subject`) gets a name of its own.
+        """
+        holds = f"{version}.from_seq <= $at AND $at < {version}.to_seq"
+        where = " AND ".join([f"{version}.space = $space", *conditions, holds])
+        self.clauses.append(f"MATCH ({version}:Version) USING INDEX {version}:Version(space, {index}) WHERE {where}")
+        made: dict[str, str] = {}
+        for name, stand in self.stands.items():
+            if stand.id.startswith(f"{version}."):
+                alias = made.setdefault(stand.id, stand.id.replace(".", "_"))
+                self.stands[name] = Row(alias) if isinstance(stand, Row) else End(alias, stand.proposition)
+        self.follow([version, *(f"{expression} AS {alias}" for expression, alias in made.items())])
+
+    def follow(self, made: list[str]) -> None:
+        """Hand on what is known, and what a clause made: names, or `expression AS name`."""
+        self.clauses.append(f"WITH {', '.join([*self.carried, *made])}")
+        self.carried += [one.rpartition(" AS ")[2] for one in made]

@@ -1,0 +1,238 @@
+"""Steps of a block as patterns (KIP 2.0 §43): which versions each adds, by which index, under which conditions.
+
+Ends are compared by their ids as stored: where Concepts were merged, plans with ends are not for this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from brain.kip.algebra import Constant, Known, Lineages, Match, Scan, Step, Term, Tuple, Var
+from brain.kip.values import identity
+from brain.store.base import Element, Json, Kind
+from brain.store.neo4j.keys import indexed, indexed_all
+from brain.store.neo4j.plans.query import End, NotPushable, Query, Row, Stand, Test
+from brain.store.neo4j.scans import BY_TEXT, member, same, types_of
+from brain.store.rows import indexed_object
+
+_REFERENCES: Mapping[tuple[Any, ...], tuple[str, str]] = {
+    ("proposition",): ("proposition", "ABOUT"),
+    ("asserted_by",): ("actor", "ASSERTED_BY"),
+}
+"""References of Assertions with a property of the version, and the type of the relationship that finds them."""
+
+_BY_ID = "id, from_seq"
+
+
+def add(query: Query, step: Step) -> None:
+    """One more step, joined to those before it.
+
+    raises  NotPushable
+    """
+    _ADD.get(type(step), _refuse)(query, step)
+
+
+def _refuse(_: Query, step: Step) -> None:
+    raise NotPushable(type(step).__name__)
+
+
+# --- elements ---------------------------------------------------------------------------------------------------------
+
+
+def _scan(query: Query, step: Scan) -> None:
+    bound = query.stands.get(step.variable)
+    references = [match for match in step.matches if match.holds == "reference"]
+    given = [match for match in references if _is_given(query, match)]
+    for match in references:
+        if match.path not in _REFERENCES or step.conditions.kind is not Kind.ASSERTION:
+            raise NotPushable("a reference that versions do not have")
+    query.compares_ends |= bool(references)
+    version = query.version()
+    conditions = list(_conditions(query, f"{version}.", step))
+    is_found_by_conditions = False
+    if bound is not None:
+        index, first = _BY_ID, f"{version}.id = {bound.id}"
+    elif step.ids is not None:
+        index, first = _BY_ID, f"{version}.id IS NOT NULL"
+    elif given:
+        index, first = _by_reference(query, version, given)
+    else:
+        index, first = _by_conditions(query, version, step)
+        is_found_by_conditions = True
+    query.stands[step.variable] = Row(f"{version}.id")
+    ends = [one for match in references for one in _reference(query, version, match)]
+    query.match(version, index, [first, *conditions, *ends])
+    tests = [*_tests(step, is_found_by_conditions=is_found_by_conditions)]
+    query.tests += [(version, test) for test in tests]
+
+
+def _by_reference(query: Query, version: str, given: list[Match]) -> tuple[str, str]:
+    """The access to the Assertions that refer to something."""
+    by = {match.path: match for match in given}
+    if ("proposition",) in by:
+        return "proposition", f"{version}.proposition IS NOT NULL"
+    path, match = next(iter(by.items()))
+    relationship, source = f"r{version[1:]}", f"s{version[1:]}"
+    type_ = _REFERENCES[path][1]
+    target = _is_end(query, f"{relationship}.target", match.value)
+    query.clauses.append(
+        f"MATCH ({source}:Element)-[{relationship}:{type_}]->() USING INDEX {relationship}:{type_}(space, target)"
+        f" WHERE {relationship}.space = $space AND {target}"
+        f" AND {relationship}.from_seq <= $at AND $at < {relationship}.to_seq"
+    )
+    query.follow([f"{source}.id AS {source}_id"])
+    return _BY_ID, f"{version}.id = {source}_id"
+
+
+def _by_conditions(query: Query, version: str, step: Scan) -> tuple[str, str]:
+    """The access to elements that nothing before leads to."""
+    conditions = step.conditions
+    for name, index in BY_TEXT.items():
+        if getattr(conditions, name) is not None:
+            return index, f"{version}.type IS NOT NULL" if name == "key" else f"{version}.{name} IS NOT NULL"
+    if query.is_joined:
+        raise NotPushable("every row with every element")
+    if conditions.members or any(match.holds != "reference" for match in step.matches):
+        raise NotPushable("most of what is read is thrown away")
+    return f"{'kind' if types_of(conditions) is None else 'type'}, number", f"{version}.number IS NOT NULL"
+
+
+def _is_given(query: Query, match: Match) -> bool:
+    return isinstance(match.value, Known) or (isinstance(match.value, Var) and match.value.name in query.stands)
+
+
+def _conditions(query: Query, version: str, step: Scan) -> Iterator[str]:
+    """What the properties of a version have to meet; `version` is its name with a dot."""
+    conditions = step.conditions
+    yield f"{version}kind = {query.bind(conditions.kind.value)}"
+    if step.ids is not None:
+        yield query.among(f"{version}id", step.ids)
+    types = types_of(conditions)
+    if types is not None:
+        yield query.among(f"{version}type", types)
+    if conditions.states is not None:
+        yield query.among(f"{version}state", conditions.states)
+    for name in BY_TEXT:
+        if (text := getattr(conditions, name)) is not None:
+            yield f"{version}{name} = {query.bind(indexed(text))}"
+    if conditions.statuses is not None:
+        yield query.among(f"{version}status", conditions.statuses)
+
+
+def _reference(query: Query, version: str, match: Match) -> Iterator[str]:
+    column = f"{version}.{_REFERENCES[match.path][0]}"
+    yield _end(query, column, match.value)
+
+
+def _tests(step: Scan, *, is_found_by_conditions: bool) -> Iterator[Test]:
+    """What only the body tells. A store's own scan compares texts as they are, a pattern in composed form."""
+    equal = same if is_found_by_conditions else _equal
+    for path, value in step.conditions.members:
+        yield _member_test(path, value, equal)
+    yield from map(_match_test, _members(step))
+
+
+def _members(step: Scan) -> Iterator[Match]:
+    for match in step.matches:
+        if match.holds == "reference":
+            continue
+        if match.holds != "value" or not all(isinstance(part, str) for part in match.path):
+            raise NotPushable("a member under a symbol")
+        if not isinstance(match.value, Constant):
+            raise NotPushable("a member that binds")
+        yield match
+
+
+def _member_test(path: tuple[str, ...], wanted: Any, equal: Callable[[Json, Any], bool]) -> Test:
+    return lambda element: equal(member(element.body, path), wanted)
+
+
+def _match_test(match: Match) -> Test:
+    *above, last = match.path
+    wanted = match.value.value if isinstance(match.value, Constant) else None
+    path: Any = tuple(above)
+
+    def test(element: Element) -> bool:
+        holder = member(element.body, path)
+        return isinstance(holder, Mapping) and last in holder and _equal(holder[last], wanted)
+
+    return test
+
+
+def _equal(left: Json, right: Json) -> bool:
+    return identity(left) == identity(right)
+
+
+# --- tuples -----------------------------------------------------------------------------------------------------------
+
+
+def _tuple(query: Query, step: Tuple) -> None:
+    if not isinstance(step.predicate, Lineages):
+        raise NotPushable("a variable predicate")
+    query.compares_ends = True
+    version = query.version()
+    bound = query.stands.get(step.proposition)
+    conditions = [
+        f"{version}.kind = {query.bind(Kind.PROPOSITION.value)}",
+        query.among(f"{version}.type", indexed_all(step.predicate.lineages)),
+        query.among(f"{version}.state", {"active"}),
+    ]
+    if bound is not None:
+        index = _BY_ID
+        conditions.append(f"{version}.id = {bound.id}")
+    else:
+        index = _tuple_index(query, step)
+    query.stands[step.proposition] = Row(f"{version}.id")
+    conditions.append(_end(query, f"{version}.subject", step.subject))
+    conditions.append(_object(query, version, step.object))
+    conditions += [f"{version}.{name} IS NOT NULL" for name in _UNSAID.get(index, ())]
+    query.match(version, index, conditions)
+
+
+def _tuple_index(query: Query, step: Tuple) -> str:
+    for end, index in ((step.subject, _BY_SUBJECT), (step.object, _BY_OBJECT)):
+        if isinstance(end, Known) or end.name in query.stands:
+            return index
+    if query.is_joined:
+        raise NotPushable("every row with every tuple")
+    return _BY_TYPE
+
+
+_BY_SUBJECT, _BY_OBJECT, _BY_TYPE = "subject, type, object_key", "object_key, type", "type, number"
+_UNSAID = {_BY_SUBJECT: ("object_key",), _BY_TYPE: ("number",)}
+"""Properties of an index that no condition names otherwise."""
+
+
+def _end(query: Query, column: str, term: Term | object) -> str:
+    """The condition on an end that can only be an element, which a free variable then stands for."""
+    if isinstance(term, Var) and term.name not in query.stands:
+        query.stands[term.name] = Row(column)
+        return f"{column} IS NOT NULL"
+    return _is_end(query, column, term)
+
+
+def _is_end(query: Query, column: str, term: Term | object) -> str:
+    match term:
+        case Known(keys=keys, canonical_id=None):
+            return query.among(column, keys)
+        case Var(name=name):
+            return f"{column} = {query.stands[name].id}"
+    raise NotPushable("an end by canonical id")
+
+
+def _object(query: Query, version: str, term: Term) -> str:
+    column = f"{version}.object_key"
+    match term:
+        case Known(keys=keys, canonical_id=None):
+            return query.among(column, {indexed_object(key) for key in keys})
+        case Var(name=name) if name in query.stands:
+            return f"{column} = {query.stands[name].id}"
+        case Var(name=name):
+            stand: Stand = End(column, version)
+            query.stands[name] = stand
+            return f"{column} IS NOT NULL"
+    raise NotPushable("an end by canonical id")
+
+
+_ADD: Mapping[type[Step], Callable[[Query, Any], None]] = {Scan: _scan, Tuple: _tuple}
