@@ -347,7 +347,8 @@ class Reader(Protocol):
 class Snapshot(Reader, Protocol):
     """One Space as it stood after commit `seq`; a later commit never shows through. Used by one thread at a time.
 
-    State beside the graph has no history: it reads as of the moment the snapshot was opened.
+    State beside the graph has no history: it reads no older than the snapshot, each document as a whole; one store may
+    show what was written to it since, where another still shows the moment the snapshot was opened.
     """
 
     space_id: str
