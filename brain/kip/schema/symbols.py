@@ -13,6 +13,9 @@ from brain.kip.schema.definitions import SPOKEN, Definition, SymbolKind
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 _LISTING = {"concept_type": "LIST TYPES", "predicate": "LIST PREDICATES", "facet": "LIST FACETS"}
 _ALIKE = 0.6
+_MOST_NEAREST = 10
+_REMEMBERED = 256
+"""Wrong names whose nearest symbols are remembered: a block of many clauses has the same one in each."""
 
 
 class SymbolTable:
@@ -37,6 +40,7 @@ class SymbolTable:
         """
         self.kind = kind
         self._writable = writable
+        self._nearest: dict[str, tuple[Definition, ...]] = {}
         self._exact = {definition.symbol.ref: definition for definition in sorted(readable, key=_ref)}
         members: dict[str, set[str]] = {}
         self._canonical: dict[str, str] = {}
@@ -112,10 +116,15 @@ class SymbolTable:
 
     def nearest(self, name: str, count: int) -> tuple[Definition, ...]:
         """The writable symbols most alike to a name, best first; nothing when none is."""
-        wanted = lineage_of(name).rsplit("/", 1)[-1]
-        scored = [(_alikeness(wanted, definition), definition) for definition in self._writable.values()]
-        scored.sort(key=lambda pair: (-pair[0], pair[1].symbol.ref))
-        return tuple(definition for score, definition in scored[:count] if score >= _ALIKE)
+        wanted = lineage_of(name).rsplit("/", 1)[-1][:_LONGEST_LIKENESS]
+        found = self._nearest.get(wanted)
+        if found is None:
+            scored = [(_alikeness(wanted, definition), definition) for definition in self._writable.values()]
+            scored.sort(key=lambda pair: (-pair[0], pair[1].symbol.ref))
+            found = tuple(definition for score, definition in scored[:_MOST_NEAREST] if score >= _ALIKE)
+            if len(self._nearest) < _REMEMBERED:
+                self._nearest[wanted] = found
+        return found[:count]
 
     def _written(self, lineage: str) -> str:
         found = self._writable.get(lineage)
@@ -158,7 +167,6 @@ _LONGEST_LIKENESS = 200
 
 def _alikeness(wanted: str, definition: Definition) -> float:
     """0 to 1: the best of spelling, shared words, and the names people also use for the symbol."""
-    wanted = wanted[:_LONGEST_LIKENESS]
     own = definition.symbol.name
     hints = definition.wire.get("model_hints") or {}
     also = hints.get("also_called", ())

@@ -99,11 +99,15 @@ def _named(parameters: Mapping[str, Any]) -> list[ElementId]:
 
 
 def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:
-    """Every phase over every clause; a clause that failed takes no further part, its error waits for the others'."""
-    faults: list[tuple[int | None, errors.KipError]] = []
-    alive = list(steps)
+    """Every phase over every clause; a clause that failed takes no further part, its error waits for the others'.
 
-    def attempt(step: Step[Any], action: Callable[[Step[Any]], None]) -> None:
+    raises  ExecutionTimeout past the deadline, whatever was found until then
+    """
+    faults: list[tuple[int | None, errors.KipError]] = []
+    alive = dict(enumerate(steps))
+
+    def attempt(place: int, step: Step[Any], action: Callable[[Step[Any]], None]) -> None:
+        work.run.check_deadline()
         try:
             action(step)
         except errors.KipError as fault:
@@ -112,15 +116,15 @@ def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:
             pass
         else:
             return
-        alive.remove(step)
+        del alive[place]
         work.broken.update(step.handles)
 
     for phase in _PHASES:
-        for step in list(alive):
-            attempt(step, phase)
+        for place, step in list(alive.items()):
+            attempt(place, step, phase)
     if not faults:
-        for step in list(alive):
-            attempt(step, lambda step: step.move())
+        for place, step in list(alive.items()):
+            attempt(place, step, lambda step: step.move())
     if not faults:
         faults += [(None, fault) for fault in [*_erased_faults(work), *_retry_faults(work)]]
         faults += [(None, fault) for fault in check.final_state(work)]
