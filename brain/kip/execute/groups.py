@@ -29,7 +29,7 @@ class Groups:
     """
 
     values: list[tuple[Any, ...]]
-    bound: list[frozenset[ElementId]]
+    bound: list[Iterable[ElementId]]
     order: list[tuple[tuple[Any, ...], ...]]
 
     @classmethod
@@ -86,7 +86,7 @@ class Groups:
                 continue
             shown = tuple(_shown(key, value, frame) for key, value in zip(group.keys, values, strict=True))
             groups.values.append((*shown, *counts))
-            groups.bound.append(frozenset(bound))
+            groups.bound.append(bound)
             groups.order.append(tuple(map(_order, values)))
         return groups
 

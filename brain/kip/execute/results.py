@@ -10,7 +10,7 @@ from typing import cast
 from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
-from brain.kip.execute.blocks import extend_block, run_block
+from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
 from brain.kip.execute.frame import Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
@@ -53,8 +53,9 @@ def answer(plan: Project, graph: Graph) -> Iterator[AnswerRow]:
 def offered(plan: Project) -> Iterator[algebra.Step]:
     """The parts of a plan that a store is asked to run, the larger first; the first it takes is the one that counts."""
     yield plan.group or plan
-    if plan.group is not None or not _runs_in_order(plan):
-        for length in range(len(plan.block.steps), 0, -1):
+    if plan.group is not None or not _runs_in_order(plan) or _starts_with_few(plan):
+        least = 1 if plan.group is not None or not _runs_in_order(plan) else _WORTH_IT
+        for length in range(len(plan.block.steps), least - 1, -1):
             yield algebra.Block(plan.block.steps[:length])
 
 
@@ -112,6 +113,11 @@ def _ranked(plan: Project, frame: Frame) -> Iterator[Ranked[Row]]:
     if not _runs_in_order(plan):
         yield from best.of(run_block(plan.block, frame))
         return
+    if _starts_with_few(plan):
+        started = run_natively_started(plan.block, frame, least=_WORTH_IT)
+        if started is not None:
+            yield from best.of(started)
+            return
     left = plan.source.limit
     for batches in _in_order(plan, frame):
         for ranked in best.of(batches):
@@ -206,6 +212,20 @@ def _runs_in_order(plan: Project) -> bool:
     return isinstance(first, Tuple) and first.proposition == variables[0] and _is_open(first)
 
 
+_WORTH_IT = 2
+"""Steps a store has to run together to be asked where a plan may as well run in order: one alone it runs anyway."""
+
+
+def _starts_with_few(plan: Project) -> bool:
+    """Whether the first step is about few elements by its nature, so that a cut answer is not much smaller than a
+    whole one."""
+    first = plan.block.steps[0] if plan.block.steps else None
+    if not isinstance(first, Scan):
+        return False
+    conditions = first.conditions
+    return first.ids is not None or any((conditions.key, conditions.canonical_id, conditions.name))
+
+
 def _in_order(plan: Project, frame: Frame) -> Iterator[Iterator[Batch]]:
     """Stretches of rows of which each comes wholly before the next, so that a cut answer reads no further than it has
     to."""
@@ -255,7 +275,7 @@ def _grouped(plan: Project, group: Group, frame: Frame) -> Iterator[AnswerRow]:
     for ranked in rows if limit is None else rows[:limit]:
         index = ranked.items[0]
         values = tuple(groups.values[index][output.index] for output in plan.outputs if isinstance(output, Column))
-        yield AnswerRow(values, ranked.position, groups.bound[index])
+        yield AnswerRow(values, ranked.position, frozenset(groups.bound[index]))
 
 
 def _all_solutions(plan: Project, frame: Frame) -> Iterator[Batch]:

@@ -12,7 +12,7 @@ import orjson
 
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.algebra import Access, Aggregate, Group
-from brain.store.base import Json, Undecided
+from brain.store.base import ElementId, Json, Undecided
 from brain.store.sqlite.functions import CITED
 from brain.store.sqlite.keys import id_of
 from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, determines, elements, hidden
@@ -22,6 +22,9 @@ from brain.store.sqlite.plans.query import End, NotPushable, Query, Row, Value
 MOST_ADDED = 1 << 40
 
 _ROW = re.compile(r"[^,]+")
+
+_KEPT = 16_384
+"""Characters up to which the elements of a group are kept as they came."""
 
 
 def groups(query: Query, plan: Group) -> Statement:
@@ -59,7 +62,7 @@ def groups(query: Query, plan: Group) -> Statement:
             cells = [key.cell(row[n], row[size + n]) for n, key in enumerate(keys)]
             taken = iter(row[2 * size : -1])
             values = [column.finish(*islice(taken, column.width)) for column in columns_of]
-            yield (*cells, *values, list(map(id_of, _first_cited(row[-1]))))
+            yield (*cells, *values, _Cited.of(row[-1] or ""))
 
     return Statement(text, query.bindings, read)
 
@@ -76,14 +79,23 @@ def _cited(bound: list[str], *, is_sorted: bool) -> str:
     return f"group_concat({row})" if is_sorted else f"cited({', '.join(bound)})"
 
 
-def _first_cited(text: str | None) -> Iterable[int]:
-    """The first elements of a group, whole rows of them."""
-    found: dict[int, None] = {}
-    for row in _ROW.finditer(text or ""):
-        found.update((int(eid), None) for eid in row[0].split())
-        if len(found) >= CITED:
-            break
-    return found
+@dataclass(frozen=True, slots=True)
+class _Cited:
+    """The first elements of a group, whole rows of them; read when asked for, as few groups of many are shown."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> Iterable[ElementId]:
+        return cls(text) if len(text) <= _KEPT else tuple(cls(text))
+
+    def __iter__(self) -> Iterator[ElementId]:
+        found: dict[str, None] = {}
+        for row in _ROW.finditer(self.text):
+            found.update(dict.fromkeys(row[0].split()))
+            if len(found) >= CITED:
+                break
+        return map(id_of, map(int, found))
 
 
 @dataclass(frozen=True, slots=True)
