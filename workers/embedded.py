@@ -45,7 +45,7 @@ class EmbeddedRunner:
         self._queue = queue
         self._passes = passes
         self._sweep_s = settings.sweep_interval_ms / 1000
-        self._indexing = Indexing(spaces.embedder, pause_s=self._sweep_s)
+        self._indexing = Indexing(spaces, pause_s=self._sweep_s)
         self._idle_ms = settings.space_idle_ms
         self._grace_s = settings.shutdown_grace_ms / 1000
         self._calls: dict[str, asyncio.Event] = {}

@@ -73,8 +73,8 @@ class PoolProcess:
         self._wake_ups = WakeUps(settings)
         self._grace_s = settings.shutdown_grace_ms / 1000
         self._lease_s = settings.lease_ttl_ms / 1000
-        self._indexing = Indexing(None, pause_s=0)
         self._application: Application | None = None
+        self._indexing: Indexing | None = None
         self._loop: asyncio.Runner | None = None
         self._is_stopping = False
 
@@ -147,7 +147,7 @@ class PoolProcess:
         if outlook is not None and outlook[1] / 1000 <= _SWEEP_AHEAD_S:
             collection, wait_ms = outlook
             self._wake_ups.send(_KINDS[collection], space_id, delay_s=_delay(wait_ms))
-        if self._indexing.is_needed(space):
+        if self._indexing is not None and self._indexing.is_needed(space):
             self._wake_ups.send(Kind.INDEX, space_id)
 
     # --- one Space ----------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class PoolProcess:
 
     async def _index(self, space: OpenSpace, stop: _Stop) -> bool:
         end = anyio.current_time() + _TURN_S
-        while not stop.asked.is_set() and anyio.current_time() < end:
+        while self._indexing is not None and not stop.asked.is_set() and anyio.current_time() < end:
             if not await run_sync(self._indexing.step, space):
                 return False
         return True
@@ -221,9 +221,7 @@ class PoolProcess:
     def _opened(self) -> Application:
         if self._application is None:
             self._application = self._build(self._settings)
-            self._indexing = Indexing(
-                self._application.spaces.embedder, pause_s=self._settings.sweep_interval_ms / 1000
-            )
+            self._indexing = Indexing(self._application.spaces, pause_s=self._settings.sweep_interval_ms / 1000)
         return self._application
 
     def _evict(self, application: Application) -> None:

@@ -64,7 +64,7 @@ class Flaky(HashEmbedder):
 async def test_while_the_provider_fails_memory_is_formed_and_later_embedded(tmp_path: Path) -> None:
     home = world(tmp_path)
     flaky = Flaky()
-    home.application.spaces.embedder = home.application.runner._embedder = flaky
+    home.application.spaces.embedder = flaky
     home.create()
     async with served(home.application):
         await home.submit("one", "two", "three")
