@@ -41,8 +41,10 @@ class Groups:
     def of(cls, group: Group, batches: Iterator[Batch], frame: Frame) -> Groups:
         """The groups of these solutions."""
         keys = [(frame.reader(key), frame.output(key)) for key in group.keys]
-        read = [*group.keys, *(aggregate.argument for aggregate in group.aggregates)]
-        arguments = [frame.reader(aggregate.argument) for aggregate in group.aggregates]
+        taken = [aggregate.argument for aggregate in group.aggregates]
+        arguments = [frame.reader(argument) for argument in taken]
+        # An element as a whole is taken as one, whatever it holds.
+        read = [*group.keys, *(argument for argument in taken if argument.steps)]
         found: dict[tuple[Any, ...], _Gathered] = {}
         if not keys:
             found[()] = _Gathered((), (), [_Column(aggregate) for aggregate in group.aggregates])
