@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+
 import structlog
 
 from brain.errors import SerializationConflict
