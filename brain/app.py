@@ -23,11 +23,9 @@ from brain.agents.models import LateModel, embedder_for, model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
-from brain.observe.health import Readiness, checks_for
 from brain.observe.measures import Measures
 from brain.observe.models import MeasuredModel
 from brain.observe.observed import Observed
-from brain.observe.outlook import Outlook
 from brain.observe.runs import PassWatch, counted
 from brain.observe.stores import MeasuredStore
 from brain.observe.traces import Tracer
@@ -48,6 +46,8 @@ from workers.wakeups import RemoteRunner, WakeUps
 
 if TYPE_CHECKING:
     from brain.auth.cwt import CwtVerifier
+    from brain.observe.health import Check
+    from brain.observe.outlook import Outlook
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,12 @@ def build(
     )
     tokens = SpaceTokens(clock)
     doorkeeper = Doorkeeper(_verifier(settings, clock), settings.managers, tokens, spaces)
-    readiness = Readiness(checks_for(settings, store, spaces))
-    observed = Observed(measures, tracer, readiness, Outlook(spaces, clock))
+    observed = Observed(
+        measures,
+        tracer,
+        checks=lambda: _checks(settings, store, spaces),
+        outlook=lambda: _outlook(spaces, clock),
+    )
     http = http_app(
         brain,
         settings,
@@ -189,6 +193,18 @@ def build(
         background=runner.running,
     )
     return Application(settings, spaces, queue, passes, runner, brain, http, model, observed)
+
+
+def _checks(settings: Settings, store: Store, spaces: Spaces) -> tuple[Check, ...]:
+    from brain.observe.health import checks_for
+
+    return checks_for(settings, store, spaces)
+
+
+def _outlook(spaces: Spaces, clock: Clock) -> Outlook:
+    from brain.observe.outlook import Outlook
+
+    return Outlook(spaces, clock)
 
 
 def _verifier(settings: Settings, clock: Clock) -> CwtVerifier | None:

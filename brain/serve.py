@@ -75,7 +75,7 @@ class Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._begin_to_stop, self._loop)
 
     def _begin_to_stop(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.application.observed.readiness.drain()
+        self.application.observed.drain()
         if self._stopping is None:
             self._stopping = loop.create_task(self._stop_work())
 

@@ -20,7 +20,7 @@ import structlog
 from celery import signals
 
 from brain import logs
-from brain.observe.health import Readiness, broker_check, store_check
+from brain.observe.health import broker_check, store_check
 from brain.observe.listener import Listener, routes_of
 from brain.observe.measures import Measures
 from brain.observe.metrics import Recorder, State
@@ -88,7 +88,7 @@ class Numbers:
         address = self._settings.own_metrics_address
         assert address is not None  # noqa: S101 - as `connect` asked
         checks = (broker_check(self._settings, required=True), store_check(_Late(self._opened_store)))
-        observed = Observed(Measures(self._settings), Tracer(self._settings), Readiness(checks), None)
+        observed = Observed(Measures(self._settings), Tracer(self._settings), checks=lambda: checks)
         try:
             self._listener = Listener(address, routes_of(observed, self.of_the_pool))
         except OSError as fault:

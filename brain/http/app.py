@@ -93,8 +93,7 @@ def http_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with background():
             yield
-            if observed.outlook is not None:
-                observed.outlook.stop()
+            observed.drain()
 
     requests = Budget(settings.http_max_concurrency, 503)
     middleware = [
@@ -114,7 +113,7 @@ def http_app(
                 expose_headers=["x-request-id", "retry-after"],
             ),
         )
-    middleware.insert(0, Middleware(operating.Measured, measures=observed.measures, tracer=observed.tracer))
+    middleware.insert(0, Middleware(operating.Measured, observed=observed))
     app = Starlette(
         routes=[
             *ROUTES,
@@ -131,8 +130,7 @@ def http_app(
     app.state.doorkeeper = doorkeeper
     app.state.management = management
     app.state.measures = observed.measures
-    app.state.readiness = observed.readiness
-    app.state.outlook = observed.outlook
+    app.state.observed = observed
     app.state.memory = memory
     app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests

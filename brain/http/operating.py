@@ -16,11 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain.http.auth import route
 from brain.http.payload import json_response
-from brain.observe.health import Readiness
-from brain.observe.measures import Measures
 from brain.observe.metrics import CONTENT_TYPE
-from brain.observe.outlook import Outlook
-from brain.observe.traces import Tracer
+from brain.observe.observed import Observed
 from brain.service.access import Access
 
 _THREADS = 4
@@ -39,7 +36,7 @@ async def get_healthz(_: Request) -> Response:
 
 async def get_readyz(request: Request) -> Response:
     """Whether it should be sent requests: 200 or 503, with every check."""
-    readiness: Readiness = request.app.state.readiness
+    readiness = _observed(request).readiness
     verdict = readiness.last
     if verdict is None:
         verdict = await run_sync(readiness.look, limiter=_limiter(request))
@@ -48,10 +45,14 @@ async def get_readyz(request: Request) -> Response:
 
 async def get_metrics(request: Request) -> Response:
     """Numbers for Prometheus."""
-    measures: Measures = request.app.state.measures
-    outlook: Outlook | None = request.app.state.outlook
-    text = await run_sync(lambda: measures.text(outlook.gauges() if outlook else ()), limiter=_limiter(request))
+    observed = _observed(request)
+    text = await run_sync(lambda: observed.measures.text(observed.gauges()), limiter=_limiter(request))
     return Response(text, media_type=CONTENT_TYPE)
+
+
+def _observed(request: Request) -> Observed:
+    observed: Observed = request.app.state.observed
+    return observed
 
 
 def _limiter(request: Request) -> CapacityLimiter:
@@ -74,10 +75,10 @@ PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 class Measured:
     """ASGI middleware, around all others: counts and times every answer."""
 
-    def __init__(self, app: ASGIApp, *, measures: Measures, tracer: Tracer) -> None:
+    def __init__(self, app: ASGIApp, *, observed: Observed) -> None:
         self._app = app
-        self._measures = measures
-        self._tracer = tracer
+        self._measures = observed.measures
+        self._tracer = observed.tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -76,8 +76,7 @@ def routes_of(observed: Observed, others: Callable[[], list[State]] = list) -> d
         return 200 if verdict.is_ready else 503, "application/json", json.dumps(verdict.to_wire()).encode()
 
     def metrics() -> Answer:
-        gauges = observed.outlook.gauges() if observed.outlook is not None else []
-        return 200, CONTENT_TYPE, observed.measures.text(gauges, others())
+        return 200, CONTENT_TYPE, observed.measures.text(observed.gauges(), others())
 
     return {"/healthz": _alive, "/readyz": ready, "/metrics": metrics}
 

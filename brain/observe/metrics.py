@@ -10,8 +10,7 @@ import os
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from weakref import WeakSet
 
 Labels = tuple[str, ...]
@@ -24,8 +23,7 @@ LONG_SECONDS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 
 """Bounds of what works in the background."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """One line of a family: `suffix` follows its name, `extra` its labels."""
 
     labels: Labels
@@ -34,8 +32,7 @@ class Sample:
     extra: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """Everything of one name."""
 
     name: str

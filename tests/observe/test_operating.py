@@ -233,7 +233,7 @@ class TestReadiness:
 
     async def test_while_it_stops_it_is_not_ready(self, tmp_path: Path) -> None:
         async with opened(tmp_path) as operator:
-            operator.application.observed.readiness.drain()
+            operator.application.observed.drain()
             answer = await operator.client.get("/readyz")
             assert answer.status_code == 503
             assert answer.json()["checks"]["serving"]["ok"] is False

@@ -60,7 +60,7 @@ def test_nothing_is_imported_for_what_was_not_asked_for() -> None:
         "from brain.settings import Settings\n"
         "application = brain.app.build(Settings(_env_file=None, storage='memory'))\n"
         "application.warm()\n"
-        "application.observed.measures.text(application.observed.outlook.gauges())\n"
+        "application.observed.measures.text(application.observed.gauges())\n"
         "print([name for name in ('opentelemetry', 'prometheus_client', 'redis', 'celery') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
