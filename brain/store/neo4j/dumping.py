@@ -33,34 +33,34 @@ _PAGE = 500
 _CONTROLS = (
     "MATCH (c:Control) USING INDEX c:Control(space, name, from_seq)"
     " WHERE c.space = $space AND c.name IS NOT NULL AND c.from_seq <= $at"
-    " RETURN c.name, c.from_seq, c.body ORDER BY c.name, c.from_seq"
+    " RETURN c.name, c.from_seq, c.body ORDER BY c.space, c.name, c.from_seq"
 )
 _COMMITS = (
     "MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq > $after AND c.seq <= $at"
-    " RETURN c.seq, c.tx_id, c.committed_at, c.record, c.envelope ORDER BY c.seq LIMIT $page"
+    " RETURN c.seq, c.tx_id, c.committed_at, c.record, c.envelope ORDER BY c.space, c.seq LIMIT $page"
 )
 _OF_KIND = (
     "MATCH (v:Version) USING INDEX v:Version(space, kind, number)"
     " WHERE v.space = $space AND v.kind = $kind AND v.number > $after"
 )
-_NUMBERS = f"{_OF_KIND} WITH DISTINCT v.number AS number ORDER BY number LIMIT $page RETURN max(number)"
+_NUMBERS = f"{_OF_KIND} WITH v ORDER BY v.space, v.kind, v.number LIMIT $page RETURN max(v.number)"
 _VERSIONS = (
     f"{_OF_KIND} AND v.number <= $until AND v.from_seq <= $at RETURN v.from_seq, v.body ORDER BY v.number, v.from_seq"
 )
 _CLIENT_KEYS = (
     "MATCH (k:ClientKey) USING INDEX k:ClientKey(space, kind, key)"
     " WHERE k.space = $space AND k.kind = $kind AND k.key > $after"
-    " RETURN k.kind, k.client_key, k.id, k.key ORDER BY k.key LIMIT $page"
+    " RETURN k.kind, k.client_key, k.id, k.key ORDER BY k.space, k.kind, k.key LIMIT $page"
 )
 _DOCUMENTS = (
     "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
     " WHERE d.space = $space AND d.namespace >= $namespace AND d.key IS NOT NULL"
     " AND ($key IS NULL OR d.namespace > $namespace OR d.key > $key)"
-    " RETURN d.namespace, d.key, d.expires_ms, d.body ORDER BY d.namespace, d.key LIMIT $page"
+    " RETURN d.namespace, d.key, d.expires_ms, d.body ORDER BY d.space, d.namespace, d.key LIMIT $page"
 )
 _WORKS = (
     "MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id > $after"
-    f" RETURN {WORK} ORDER BY w.id LIMIT $page"
+    f" RETURN {WORK} ORDER BY w.space, w.id LIMIT $page"
 )
 _LEASES = (
     "MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name IS NOT NULL"
@@ -69,9 +69,9 @@ _LEASES = (
 _VECTORS = (
     "MATCH (e:Embedder) USING INDEX e:Embedder(space, id) WHERE e.space = $space AND e.id IS NOT NULL"
     " WITH e.name AS name, max(e.id) AS embedder"
-    " MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind)"
+    " MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind, number)"
     " WHERE p.space = $space AND p.embedder = embedder AND p.kind = $kind AND p.number > $after AND p.from_seq <= $at"
-    " RETURN p.number, p.from_seq, name, p.vector ORDER BY p.number, p.from_seq LIMIT $page"
+    " RETURN p.number, p.from_seq, name, p.vector ORDER BY p.space, p.embedder, p.kind, p.number LIMIT $page"
 )
 
 

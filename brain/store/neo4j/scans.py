@@ -18,6 +18,7 @@ class ScanPlan:
 
     match         the versions looked at, from an index; with `by_type`, those of one `$type`
     where         further conditions
+    order         what sorts them by number: all columns of the index, where the index does it by itself
     by_type       the types to look through one by one, or None; each is a range in order of number
     is_tallied    the sum of the tallies of these types and states is the count of the scan
     """
@@ -25,6 +26,7 @@ class ScanPlan:
     kind: Kind
     match: str
     where: str
+    order: str
     by_type: list[str] | None
     is_tallied: bool
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -35,9 +37,9 @@ class ScanPlan:
         """A statement of the bodies past number `$after`, `$limit` of them."""
         versions = f"{self.match} AND v.number > $after AND {self.where}"
         if self.by_type is None:
-            return f"{versions} RETURN v.number, v.body ORDER BY v.number LIMIT $limit"
+            return f"{versions} RETURN v.number, v.body ORDER BY {self.order} LIMIT $limit"
         return (
-            f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS found ORDER BY v.number LIMIT $limit }}"
+            f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS found ORDER BY {self.order} LIMIT $limit }}"
             " RETURN found.number AS number, found.body ORDER BY number LIMIT $limit"
         )
 
@@ -80,16 +82,19 @@ def plan_scan(query: Scan) -> ScanPlan | None:
         match = (
             f"MATCH (v:Version) USING INDEX v:Version(space, {BY_TEXT[name]}) WHERE v.space = $space AND {condition}"
         )
+        order = "v.number"
         if types is not None:
             conditions.append("v.type IN $types")
             parameters["types"] = types
     elif types is not None:
+        order = "v.space, v.type, v.number"
         match = "MATCH (v:Version) USING INDEX v:Version(space, type, number) WHERE v.space = $space AND v.type = type"
         parameters["types"] = by_type = types
     else:
+        order = "v.space, v.kind, v.number"
         match = "MATCH (v:Version) USING INDEX v:Version(space, kind, number) WHERE v.space = $space AND v.kind = $kind"
     is_tallied = not (by_text or query.statuses is not None or query.members)
-    return ScanPlan(query.kind, match, " AND ".join(conditions), by_type, is_tallied, parameters, query.members)
+    return ScanPlan(query.kind, match, " AND ".join(conditions), order, by_type, is_tallied, parameters, query.members)
 
 
 BY_TEXT = {"key": "key, type", "canonical_id": "canonical_id", "name": "name"}

@@ -13,8 +13,8 @@ from brain import errors
 from brain.store.base import StoreFormatError
 from brain.store.neo4j.connection import Database
 
-FORMAT = 1
-"""Changes with every change of this model."""
+FORMAT = 2
+"""Changes with every change of this model; a database of an older one is brought up."""
 
 CONSTRAINTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "brain_space": ("Space", ("deployment", "id")),
@@ -46,7 +46,7 @@ INDEXES: dict[str, tuple[str, tuple[str, ...]]] = {
     "brain_commit_tx": ("Commit", ("space", "tx_id")),
     "brain_posting": ("Posting", ("space", "word", "number")),
     "brain_waiting": ("Waiting", ("space", "from_seq")),
-    "brain_embedded": ("Embedded", ("space", "embedder", "kind")),
+    "brain_vector": ("Embedded", ("space", "embedder", "kind", "number")),
     "brain_document_expires": ("Document", ("space", "expires_ms")),
     "brain_work_queue": ("Work", ("space", "queue", "id")),
     "brain_open": ("Open", ("space", "queue", "id")),
@@ -84,6 +84,13 @@ CONTENT = (
 )
 """What a Space has beside its own node and its gate: label, and properties by whose index all of it is found."""
 
+_DROPPED = ("DROP INDEX brain_embedded IF EXISTS",)
+"""What earlier formats had."""
+
+_MARK = (
+    "MERGE (f:Format {id: 1}) SET f.number = CASE WHEN coalesce(f.number, 0) < $number THEN $number ELSE f.number END"
+    " RETURN f.number"
+)
 _PATIENCE_S = 60
 _RACES = 20
 
@@ -107,13 +114,13 @@ def statements() -> list[str]:
 
 def ensure(database: Database) -> None:
     """Make what is not there yet; StoreFormatError when a newer release made it."""
-    if _format(database) is None:
-        for statement in statements():
+    found = _format(database)
+    if found is None or found < FORMAT:
+        for statement in (*_DROPPED, *statements()):
             _made(database, statement)
         database.run("CALL db.awaitIndexes($patience)", {"patience": _PATIENCE_S})
-        database.run("MERGE (f:Format {id: 1}) ON CREATE SET f.number = $number", {"number": FORMAT})
-    found = _format(database)
-    if found != FORMAT:
+        found = database.run(_MARK, {"number": FORMAT})[0][0]
+    if found > FORMAT:
         raise StoreFormatError(f"the database has format {found}, this release reads {FORMAT}")
 
 

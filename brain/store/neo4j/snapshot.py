@@ -51,9 +51,11 @@ if TYPE_CHECKING:
 PAGE = 512
 """Elements a scan reads at a time."""
 
+# An index sorts by itself only for those who name all its columns.
+_LAST_VERSION = " ORDER BY v.space DESC, v.id DESC, v.from_seq DESC LIMIT 1"
 ELEMENTS = (
     "UNWIND $ids AS id CALL (id) { MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
-    " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at RETURN v ORDER BY v.from_seq DESC LIMIT 1 }"
+    f" WHERE v.space = $space AND v.id = id AND v.from_seq <= $at RETURN v{_LAST_VERSION} }}"
     " RETURN v.from_seq, v.body"
 )
 _ASSERTIONS = (
@@ -68,15 +70,17 @@ _CLIENT_KEY = (
     "MATCH (k:ClientKey) USING INDEX k:ClientKey(space, kind, key)"
     " WHERE k.space = $space AND k.kind = $kind AND k.key = $key"
     " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
-    " WHERE v.space = $space AND v.id = k.id AND v.from_seq <= $at RETURN v.body ORDER BY v.from_seq DESC LIMIT 1"
+    f" WHERE v.space = $space AND v.id = k.id AND v.from_seq <= $at RETURN v.body{_LAST_VERSION}"
 )
 _VERSIONS = (
     "MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
-    " WHERE v.space = $space AND v.id = $id AND v.from_seq <= $at RETURN v.from_seq, v.body ORDER BY v.from_seq"
+    " WHERE v.space = $space AND v.id = $id AND v.from_seq <= $at RETURN v.from_seq, v.body"
+    " ORDER BY v.space, v.id, v.from_seq"
 )
 _CONTROL = (
     "MATCH (c:Control) USING INDEX c:Control(space, name, from_seq)"
-    " WHERE c.space = $space AND c.name = $name AND c.from_seq <= $at RETURN c.body ORDER BY c.from_seq DESC LIMIT 1"
+    " WHERE c.space = $space AND c.name = $name AND c.from_seq <= $at RETURN c.body"
+    " ORDER BY c.space DESC, c.name DESC, c.from_seq DESC LIMIT 1"
 )
 _TALLIES = (
     "MATCH (t:Tally) USING INDEX t:Tally(space, kind, type, state)"
@@ -87,7 +91,8 @@ _TALLIES = (
 _COMMIT = "c.seq, c.tx_id, c.committed_at, c.record, c.envelope"
 _COMMITS = (
     "MATCH (c:Commit) USING INDEX c:Commit(space, seq)"
-    f" WHERE c.space = $space AND c.seq > $after AND c.seq <= $last RETURN {_COMMIT} ORDER BY c.seq LIMIT $limit"
+    f" WHERE c.space = $space AND c.seq > $after AND c.seq <= $last RETURN {_COMMIT}"
+    " ORDER BY c.space, c.seq LIMIT $limit"
 )
 _COMMIT_BY_TX = (
     "MATCH (c:Commit) USING INDEX c:Commit(space, tx_id)"
@@ -96,7 +101,7 @@ _COMMIT_BY_TX = (
 _COMMIT_AT = (
     "MATCH (c:Commit) USING INDEX c:Commit(space, seq)"
     " WHERE c.space = $space AND c.seq <= $last AND c.committed_at <= $moment"
-    f" RETURN {_COMMIT} ORDER BY c.seq DESC LIMIT 1"
+    f" RETURN {_COMMIT} ORDER BY c.space DESC, c.seq DESC LIMIT 1"
 )
 _FIELDS = {type_: name for name, type_ in RELATIONSHIPS.items()}
 

@@ -23,13 +23,13 @@ _WORK_BY_ID = f"MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $sp
 _QUEUE = (
     "MATCH (w:Work) USING INDEX w:Work(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL AND w.status IN $statuses"
-    f" RETURN {WORK} ORDER BY w.id LIMIT $limit"
+    f" RETURN {WORK} ORDER BY w.space, w.queue, w.id LIMIT $limit"
 )
 _DUE = (
     "MATCH (w:Open) USING INDEX w:Open(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL"
     " AND (w.status = 'running' OR w.not_before <= $now)"
-    f" RETURN {WORK} ORDER BY w.id LIMIT $limit"
+    f" RETURN {WORK} ORDER BY w.space, w.queue, w.id LIMIT $limit"
 )
 _LEASE = (
     "MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name = $name"
@@ -92,7 +92,7 @@ class StateReader:
         limit: int | None = None,
         reverse: bool = False,
     ) -> list[tuple[str, Document]]:
-        first, end = prefix, end_of_prefix(prefix)
+        first, end, order = prefix, end_of_prefix(prefix), "DESC" if reverse else "ASC"
         bounds = ["d.key >= $first"] if after is None or reverse or after < first else ["d.key > $after"]
         if after is not None and reverse and (end is None or after < end):
             bounds.append("d.key < $after")
@@ -102,7 +102,7 @@ class StateReader:
             "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
             f" WHERE d.space = $space AND d.namespace = $namespace AND {' AND '.join(bounds)}"
             " AND (d.expires_ms IS NULL OR d.expires_ms > $now)"
-            f" RETURN d.key, d.body ORDER BY d.key {'DESC' if reverse else 'ASC'} LIMIT $limit",
+            f" RETURN d.key, d.body ORDER BY d.space {order}, d.namespace {order}, d.key {order} LIMIT $limit",
             namespace=namespace,
             first=first,
             end=end,

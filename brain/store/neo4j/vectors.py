@@ -26,8 +26,8 @@ _EMBEDDERS = (
     " RETURN e.id, e.name, e.dimensions, e.revision ORDER BY e.id"
 )
 _ALIKE = (
-    "MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind)"
-    f" WHERE p.space = $space AND p.embedder = $embedder AND p.kind = $kind AND {_HOLDS}"
+    "MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind, number)"
+    f" WHERE p.space = $space AND p.embedder = $embedder AND p.kind = $kind AND p.number IS NOT NULL AND {_HOLDS}"
     " AND p.revision <= $revision AND ($types IS NULL OR p.type IN $types) AND p.vector IS NOT NULL"
     " WITH p.number AS number, 2 * vector.similarity.cosine(p.vector, $wanted) - 1 AS cosine WHERE cosine > 0"
     " WITH number, CASE WHEN cosine > 1 THEN 1.0 ELSE cosine END AS worth"
@@ -35,40 +35,39 @@ _ALIKE = (
 _EVERY_ALIKE = f"{_ALIKE} WHERE worth >= $least RETURN number, worth ORDER BY worth DESC, number"
 _WAITING = "MATCH (p:Waiting) USING INDEX p:Waiting(space, from_seq) WHERE p.space = $space"
 _OF_OTHERS = (
-    "MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind)"
-    " WHERE p.space = $space AND p.embedder IN $others AND p.kind IS NOT NULL"
+    "MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind, number)"
+    " WHERE p.space = $space AND p.embedder IN $others AND p.kind IS NOT NULL AND p.number IS NOT NULL"
 )
 _OF_KIND = "($kind IS NULL OR p.kind = $kind)"
 _FRESHNESS = (
     f"CALL () {{ {_WAITING} AND {_HOLDS} AND {_OF_KIND} RETURN count(p) AS never, min(p.from_seq) AS first_never }}"
     f" CALL () {{ {_OF_OTHERS} AND {_HOLDS} AND {_OF_KIND} RETURN count(p) AS others, min(p.from_seq) AS first_other }}"
-    " CALL () { MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind)"
-    f" WHERE p.space = $space AND p.embedder = $embedder AND p.kind IS NOT NULL AND {_HOLDS} AND {_OF_KIND}"
+    " CALL () { MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind, number)"
+    " WHERE p.space = $space AND p.embedder = $embedder AND p.kind IS NOT NULL AND p.number IS NOT NULL"
+    f" AND {_HOLDS} AND {_OF_KIND}"
     " WITH p LIMIT 1 RETURN count(p) AS done }"
     " RETURN never + others, first_never, first_other, done"
 )
 
 
-def _unindexed(match: str, holds: str, rank: int) -> str:
+def _unindexed(holds: str) -> str:
+    """A statement of texts without a vector of the embedder, among those that hold or that held."""
     return (
-        f"{match} AND p.from_seq IS NOT NULL AND p.to_seq {holds} {FOREVER}"
-        f" RETURN p, {rank} AS rank, coalesce(p.embedder, 0) AS by ORDER BY by, p.from_seq LIMIT $limit"
+        f"CALL () {{ {_WAITING} AND p.from_seq IS NOT NULL AND p.to_seq {holds} {FOREVER}"
+        " RETURN p, 0 AS by ORDER BY p.space, p.from_seq LIMIT $limit"
+        " UNION ALL UNWIND $others AS by CALL (by) {"
+        " MATCH (p:Embedded) USING INDEX p:Embedded(space, embedder, kind, number)"
+        " WHERE p.space = $space AND p.embedder = by AND p.kind IS NOT NULL AND p.number IS NOT NULL"
+        f" AND p.to_seq {holds} {FOREVER}"
+        " RETURN p LIMIT $limit } RETURN p, by }"
+        " WITH p, by ORDER BY by, p.from_seq, p.kind, p.number LIMIT $limit"
+        " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
+        " WHERE v.space = $space AND v.id = p.kind + '-' + toString(p.number) AND v.from_seq = p.from_seq"
+        " RETURN v.from_seq, v.body, by ORDER BY by, v.from_seq, p.kind, p.number"
     )
 
 
-_UNINDEXED = (
-    "CALL () { "
-    + " UNION ALL ".join(
-        _unindexed(match, holds, rank)
-        for rank, (match, holds) in enumerate(
-            ((_WAITING, "="), (_OF_OTHERS, "="), (_WAITING, "<"), (_OF_OTHERS, "<")),
-        )
-    )
-    + " } WITH p, rank, by ORDER BY rank, by, p.from_seq, p.kind, p.number LIMIT $limit"
-    " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
-    " WHERE v.space = $space AND v.id = p.kind + '-' + toString(p.number) AND v.from_seq = p.from_seq"
-    " RETURN v.from_seq, v.body, rank, by ORDER BY rank, by, v.from_seq, p.kind, p.number"
-)
+_UNINDEXED = _unindexed("="), _unindexed("<")
 _EMBEDDER = (
     "MERGE (e:Embedder {space: $space, id: $embedder})"
     " SET e.name = $name, e.dimensions = $dimensions, e.revision = $revision FINISH"
@@ -163,10 +162,13 @@ def freshness(run: Run, name: str, kind: Kind | None, seq: Seq, at: Seq) -> Fres
 def unindexed(run: Run, name: str, limit: int) -> list[Passage]:
     """Texts without a vector of this embedder: what holds and then the past, in each first what never had one."""
     embedders = Embedders(run)
-    found = []
-    for since, body, *_ in run(_UNINDEXED, others=embedders.others(embedders.named(name)), limit=limit):
-        element = element_of(body)
-        found.append(Passage(element.id, since, rows.text(element)))
+    others = embedders.others(embedders.named(name))
+    found: list[Passage] = []
+    for statement in _UNINDEXED:
+        if len(found) < limit:
+            for since, body, _ in run(statement, others=others, limit=limit - len(found)):
+                element = element_of(body)
+                found.append(Passage(element.id, since, rows.text(element)))
     return found
 
 
