@@ -19,6 +19,9 @@ from conformance.chaos.judge import Verdict, judge
 from conformance.chaos.monkey import Monkey
 from conformance.chaos.stores import STORES
 
+_PATIENCE = 4
+"""How many times as long a slow machine may take to accept and to kill as much as was asked for."""
+
 SPACES = ("ash", "birch", "cedar", "dogwood")
 
 
@@ -28,6 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--store", choices=sorted(STORES), default="sqlite", help="what the Spaces are kept in")
     parser.add_argument("--inputs", type=int, default=500, help="inputs to have accepted")
     parser.add_argument("--seconds", type=float, default=150, help="how long to go on killing, at least")
+    parser.add_argument("--kills", type=int, default=40, help="how many to kill, at least, in four times that time")
     parser.add_argument(
         "--settle", type=float, default=120, help="seconds without any progress after which the rest counts as left"
     )
@@ -42,6 +46,7 @@ def main(arguments: Sequence[str]) -> int:
             store=asked.store,
             inputs=asked.inputs,
             seconds=asked.seconds,
+            kills=asked.kills,
             settle_s=asked.settle,
             seed=asked.seed,
         )
@@ -49,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0 if verdict.is_good else 1
 
 
-def run(folder: Path, *, store: str, inputs: int, seconds: float, settle_s: float, seed: int) -> Verdict:
+def run(folder: Path, *, store: str, inputs: int, seconds: float, kills: int, settle_s: float, seed: int) -> Verdict:
     """One run, on Spaces and logs in a folder."""
     with STORES[store](folder) as kept, Deployment(folder, kept) as deployment:
         deployment.create_spaces(SPACES)
@@ -57,8 +62,10 @@ def run(folder: Path, *, store: str, inputs: int, seconds: float, settle_s: floa
         monkey = Monkey(deployment, seed)
         begun = time.monotonic()
         with clients, monkey:
-            missing = clients.wait(seconds + settle_s)
+            missing = clients.wait(_PATIENCE * seconds)
             time.sleep(max(0.0, seconds - (time.monotonic() - begun)))
+            while sum(monkey.done.values()) < kills and time.monotonic() - begun < _PATIENCE * seconds:
+                time.sleep(0.2)
         killing_s = time.monotonic() - begun
         deployment.repair()
         settled_s = deployment.wait_until_settled(SPACES, settle_s)

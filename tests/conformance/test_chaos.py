@@ -22,7 +22,7 @@ from tests.service.world import World, settings_for, with_model, world
     "BR-FORM-031", "BR-FORM-032", "BR-FORM-037", "BR-LIFE-011", "BR-LIFE-012", "BR-OPS-003", "BR-OPS-008", "BR-OPS-023"
 )
 def test_everything_is_killed_at_random_and_each_input_is_formed_once_or_reported(tmp_path: Path) -> None:
-    verdict = run(tmp_path, store="sqlite", inputs=50, seconds=30, settle_s=120, seed=5)
+    verdict = run(tmp_path, store="sqlite", inputs=50, seconds=30, kills=4, settle_s=120, seed=5)
     assert verdict.is_good, verdict.table()
     assert sum(verdict.faults.values()) == 0
     assert int(str(verdict.facts["accepted"])) >= 50
