@@ -26,6 +26,7 @@ from brain.service.queue import FORMATION, MAINTENANCE
 from brain.service.spaces import OpenSpace
 from brain.settings import Settings
 from brain.store.base import SpaceStore
+from workers.celery_app import sweep_s
 from workers.indexing import Indexing
 from workers.kinds import Kind
 from workers.wakeups import BrokerLost, WakeUps
@@ -43,9 +44,6 @@ OVERRUN_SIGNAL = signal.SIGUSR1
 
 _TURN_S = 60.0
 """How long a task goes on taking entries of one Space before others have their turn."""
-
-_SWEEP_AHEAD_S = 30.0
-"""What can be taken before the next sweep is told to the broker with a delay; the rest is left to the sweeps."""
 
 _DELAY_MARGIN_S = 0.1
 
@@ -73,6 +71,9 @@ class PoolProcess:
         self._wake_ups = WakeUps(settings)
         self._grace_s = settings.shutdown_grace_ms / 1000
         self._lease_s = settings.lease_ttl_ms / 1000
+        self._ahead_s = sweep_s(settings)
+        """What can be taken before the next sweep is sent with a delay; the rest is left to the sweeps."""
+
         self._application: Application | None = None
         self._indexing: Indexing | None = None
         self._loop: asyncio.Runner | None = None
@@ -144,7 +145,7 @@ class PoolProcess:
 
     def _wake_for_work(self, space_id: str, space: SpaceStore) -> None:
         outlook = self._opened().queue.outlook(space)
-        if outlook is not None and outlook[1] / 1000 <= _SWEEP_AHEAD_S:
+        if outlook is not None and outlook[1] / 1000 <= self._ahead_s:
             collection, wait_ms = outlook
             self._wake_ups.send(_KINDS[collection], space_id, delay_s=_delay(wait_ms))
         if self._indexing is not None and self._indexing.is_needed(space):
@@ -247,14 +248,10 @@ class PoolProcess:
     @contextmanager
     def _signals(self, loop: asyncio.AbstractEventLoop, stop: _Stop) -> Iterator[None]:
         def told(number: int, _: FrameType | None) -> None:
-            if number == OVERRUN_SIGNAL:
-                stop.has_overrun = True
-            elif number == STOP_SIGNAL and self._is_stopping:
+            stop.has_overrun |= number == OVERRUN_SIGNAL
+            if number == OVERRUN_SIGNAL or (number == STOP_SIGNAL and self._is_stopping):
                 loop.call_soon_threadsafe(stop.hurry.set)
-            if number == STOP_SIGNAL:
-                self._is_stopping = True
-            if number == OVERRUN_SIGNAL:
-                loop.call_soon_threadsafe(stop.hurry.set)
+            self._is_stopping |= number == STOP_SIGNAL
             loop.call_soon_threadsafe(stop.asked.set)
 
         before = {number: signal.signal(number, told) for number in (STOP_SIGNAL, OVERRUN_SIGNAL, signal.SIGTERM)}
