@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import time
 from collections.abc import Iterator
@@ -33,8 +32,10 @@ the file; memory mapping would serve both, but turns an unreadable disk into the
 
 _LONGEST_NAP_S = 0.005
 
-_REPLACE_WAIT_MS = 1_000
-"""How long a replacement waits for those who are just closing the file."""
+_OVERWRITE_WAIT_MS = 1_000
+"""How long it is waited for those who are just closing a file that is to be overwritten."""
+
+_COPY_PAGES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +115,26 @@ def check_in_place(connection: apsw.Connection) -> None:
         raise SpaceMissing("the Space was deleted")
 
 
-def replaced(path: Path, draft: Path, options: Options) -> None:
-    """Put a file in the place of another that nobody has open.
+def overwrite(path: Path, draft: Path, options: Options) -> None:
+    """Give a file that nobody has open the content of another, in one transaction.
 
-    raises  SpaceInUse when somebody has; the file is as it was then
+    The file itself stays: a log belongs to a file by its name, and whoever opened the old one a moment before it was
+    put away would take the new one's log for its own.
+
+    raises  SpaceInUse when somebody has it open; the file is as it was then, as after any other error
     """
     try:
-        connection = connect(path, options)
-        with _closed_after(connection):
-            _replace(connection, path, draft)
+        target = connect(path, options)
+        with _closed_after(target):
+            wait_for_locks(target, _OVERWRITE_WAIT_MS)
+            # Everybody who has the file open holds a lock of it, so this one is had alone or not at all.
+            target.pragma("locking_mode", "exclusive")
+            target.execute("BEGIN EXCLUSIVE; COMMIT")
+            source = connect(draft, options)
+            with _closed_after(source), target.backup("main", source, "main") as copying:
+                while not copying.done:
+                    copying.step(_COPY_PAGES)
+            target.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError as busy:
         raise SpaceInUse(f"{path.stem} is open") from busy
     except (apsw.NotADBError, apsw.CorruptError):
@@ -132,25 +144,8 @@ def replaced(path: Path, draft: Path, options: Options) -> None:
         draft.replace(path)
 
 
-def _replace(connection: apsw.Connection, path: Path, draft: Path) -> None:
-    wait_for_locks(connection, _REPLACE_WAIT_MS)
-    # Leaving this mode takes everybody else's absence and leaves one file alone, so that no log of the old file can be
-    # taken for the new one's. Should we be killed here, whoever opens the file next brings the mode back.
-    connection.pragma("journal_mode", "delete")
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-        draft.replace(path)
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        with contextlib.suppress(apsw.Error):
-            connection.pragma("journal_mode", "wal")
-        raise
-
-
 @contextmanager
 def _closed_after(connection: apsw.Connection) -> Iterator[None]:
-    """Close a connection at the end, whatever happened."""
     try:
         yield
     finally:

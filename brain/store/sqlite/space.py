@@ -173,9 +173,6 @@ class SqliteSpace:
         try:
             if connection.pragma("application_id") != schema.APPLICATION_ID:
                 raise StoreFormatError(f"the file of {self.space_id!r} is no Space")
-            # Whoever replaced the file meanwhile did so before it could be read.
-            check_in_place(connection)
-            connection.pragma("journal_mode", "wal")
             schema.migrate(connection, self._options.clock.now_ms())
             meta = _meta(connection)
             if meta["space"] != self.space_id:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -20,12 +21,14 @@ from brain.store.base import Document, SpaceExists, SpaceMissing
 from brain.store.dump import Row, SpaceRow, Tally, checked, verify
 from brain.store.search import ANALYSIS
 from brain.store.sqlite import dumping, loading, schema
-from brain.store.sqlite.connection import Durability, Options, connect, replaced
+from brain.store.sqlite.connection import Durability, Options, connect, overwrite
 from brain.store.sqlite.failures import DISK_FULL, translated
 from brain.store.sqlite.space import SqliteSpace
 from brain.times import Clock, SystemClock
 
-_SUFFIX = ".db"
+_SUFFIX, _DRAFT = ".db", ".new"
+_LEFT_AFTER_S = 86_400
+"""How long a draft has to have been let be until it is somebody's who is gone."""
 
 
 class SqliteStore:
@@ -66,6 +69,7 @@ class SqliteStore:
 
     def load(self, rows: Iterable[Row], *, replace: bool = False) -> SqliteSpace:
         """InvalidIdentifier when the id is not one."""
+        self._remove_left_drafts()
         tally = Tally()
         following = checked(tally.following(rows))
         first = next(following)
@@ -139,13 +143,13 @@ class SqliteStore:
         """A Space appears under its name complete or not at all, and for one of two makers only."""
         if SPACE_ID.fullmatch(space_id) is None:
             raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
-        draft, path = self._folder / f".{uuid.uuid4().hex}.new", self._path(space_id)
+        draft, path = self._folder / f".{uuid.uuid4().hex}{_DRAFT}", self._path(space_id)
         try:
             if not replace and self.exists(space_id):
                 raise SpaceExists(space_id)
             self._write_new(draft, space_id, created_ms, fill)
             if replace and self.exists(space_id):
-                replaced(path, draft, self._options)
+                overwrite(path, draft, self._options)
             else:
                 os.link(draft, path)
         except FileExistsError as error:
@@ -183,6 +187,13 @@ class SqliteStore:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             connection.close(True)
+
+    def _remove_left_drafts(self) -> None:
+        """What processes left behind that were killed over a file nobody had seen yet."""
+        for draft in self._folder.glob(f".*{_DRAFT}"):
+            with contextlib.suppress(OSError):
+                if time.time() - draft.stat().st_mtime > _LEFT_AFTER_S:
+                    _remove(draft)
 
     def _flush_folder(self) -> None:
         """Put the folder's names on the disk."""
