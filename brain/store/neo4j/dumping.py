@@ -84,7 +84,7 @@ def rows_of(run: Run, space: str, first: SpaceRow, aside: Iterator[Row]) -> Iter
     for seq, tx_id, moment, record, envelope in _pages(run, _COMMITS, common, "after", 0, 0):
         yield Commit(seq, tx_id, moment, orjson.loads(record), orjson.loads(envelope))
     for kind in Kind:
-        yield from _versions(run, common | {"kind": kind.value})
+        yield from versions(run, common | {"kind": kind.value})
     yield from aside
     for letter in KINDS:
         # Passages of one element may stand on both sides of a page's end: a page is read on from before its last one.
@@ -141,7 +141,7 @@ _MADE: dict[str, Callable[..., Row]] = {
 }
 
 
-def _versions(run: Run, common: Mapping[str, Any]) -> Iterator[Row]:
+def versions(run: Run, common: Mapping[str, Any]) -> Iterator[VersionRow]:
     """Every version of a kind by number and age, a page of elements in memory at a time."""
     after = 0
     while (until := run(_NUMBERS, {**common, "after": after, "page": _PAGE})[0][0]) is not None:

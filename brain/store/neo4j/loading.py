@@ -12,7 +12,7 @@ from typing import Any
 
 from brain.ids import is_element_id
 from brain.store import rows as derived
-from brain.store.base import Commit, Edge, Element, ElementId, Kind, Passage, Work
+from brain.store.base import Commit, Edge, Element, Kind, Passage, Work
 from brain.store.dump import (
     NAMES,
     WORK_COUNTER,
@@ -73,12 +73,12 @@ class Loader:
             if section is VersionRow:
                 self._versions(group)
             elif section is VectorRow:
-                self._send()
+                self.send()
                 self._vectors(group)
             else:
                 for row in group:
                     self._row(row)
-        self._send()
+        self.send()
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -139,15 +139,11 @@ class Loader:
             "elements", {"id": last.id, "label": label, "shown": versions.shown(last), "versions": kept}, len(kept)
         )
         self._edges(history)
-        self._texts(last.id, history, ends)
+        self.texts(history)
         columns = derived.columns(last)
         self._tally[last.kind.value, indexed(columns.type) or "", columns.state] += 1
         if last.state == "active":
             self.totals["active"][last.id[0]] += 1
-        by = passages.found_by(last)
-        if by is not None:
-            self.totals["texts"][last.id[0]] += 1
-            self.totals["terms"][last.id[0]] += passages.size(by)
 
     def _edges(self, history: list[tuple[Seq, Element]]) -> None:
         held: dict[Edge, Seq] = {}
@@ -165,8 +161,10 @@ class Loader:
         row["properties"]["to_seq"] = until
         self._add("edges", row)
 
-    def _texts(self, element_id: ElementId, history: list[tuple[Seq, Element]], ends: Sequence[Seq]) -> None:
+    def texts(self, history: list[tuple[Seq, Element]]) -> None:
         """One passage for each stretch of commits over which the element was found by one text."""
+        element_id = history[-1][1].id
+        ends = [since for since, _ in history[1:]] + [FOREVER]
         found = [passages.found_by(element) for _, element in history]
         starts = [0, *(place for place, (old, new) in enumerate(pairwise(found), 1) if old != new)]
         for start, end in zip(starts, [*starts[1:], len(history)], strict=True):
@@ -178,6 +176,9 @@ class Loader:
             self._add("nodes", {"labels": ["Passage", "Waiting"], "properties": passage | until})
             for posting in postings:
                 self._add("nodes", {"labels": ["Posting"], "properties": posting | until})
+        if (last := found[-1]) is not None:
+            self.totals["texts"][element_id[0]] += 1
+            self.totals["terms"][element_id[0]] += passages.size(last)
 
     def _vectors(self, rows: Iterator[Any]) -> None:
         def run(statement: str, **parameters: Any) -> Any:
@@ -207,9 +208,10 @@ class Loader:
         self._lists[name].append(row)
         self._waiting += weight
         if self._waiting >= _BATCH:
-            self._send()
+            self.send()
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """Write what waits to be written with more."""
         if self._waiting:
             self._database.run_once(_FILL, {"space": self._space, "seq": 0, **self._lists})
         self._lists = {name: [] for name in self._lists}

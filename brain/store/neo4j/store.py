@@ -12,7 +12,7 @@ from brain import errors
 from brain.ids import SPACE_ID
 from brain.store.base import Document, SpaceExists, SpaceMissing
 from brain.store.dump import Row, SpaceRow, Tally, checked, verify
-from brain.store.neo4j import dumping, schema
+from brain.store.neo4j import dumping, reindexing, schema
 from brain.store.neo4j.connection import Database
 from brain.store.neo4j.failures import code_of
 from brain.store.neo4j.loading import Loader
@@ -30,6 +30,7 @@ _CREATE = (
 )
 _SPACE = "MATCH (s:Space) USING INDEX s:Space(deployment, id) WHERE s.deployment = $deployment AND s.id = $id"
 _OPEN = f"{_SPACE} RETURN s.instance"
+_OPEN_ANALYSED = f"{_SPACE} RETURN s.instance, s.analysis"
 _CHECK = "MATCH (f:Format) WHERE f.id = 1 RETURN f.number"
 _ID_RULE = "A Space id has 1 to 64 lower-case letters, digits and underscores."
 _SPACES = "MATCH (s:Space) WHERE s.deployment = $deployment RETURN s.id ORDER BY s.id"
@@ -169,9 +170,11 @@ class Neo4jStore:
     def open(self, space_id: str) -> Neo4jSpace:
         if SPACE_ID.fullmatch(space_id) is None:
             raise SpaceMissing(space_id)
-        rows = self._ready().read(_OPEN, self._names(space_id))
+        rows = self._ready().read(_OPEN_ANALYSED, self._names(space_id))
         if not rows:
             raise SpaceMissing(space_id)
+        if not reindexing.check(rows[0][1]):
+            reindexing.reindex(self._database, self._names(space_id) | {"instance": rows[0][0]})
         return Neo4jSpace(self._database, self._deployment, space_id, rows[0][0], self._clock)
 
     def exists(self, space_id: str) -> bool:
