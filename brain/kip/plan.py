@@ -14,7 +14,7 @@ from brain import errors
 from brain.kip import algebra, ast, matching
 from brain.kip.algebra import Known, Lineages, Step, Term, Var
 from brain.kip.belief import BeliefRequest
-from brain.kip.bounds import check_steps
+from brain.kip.bounds import check_outputs, check_steps
 from brain.kip.closed import closed_attributes
 from brain.kip.conditions import Expressions
 from brain.kip.context import Run
@@ -25,6 +25,7 @@ from brain.kip.rules import arrange
 from brain.kip.schema import PredicateType
 from brain.kip.scopes import clause_names, visible_names
 from brain.kip.search import search_query
+from brain.kip.tokens import Look, unhurried
 from brain.store.base import Document, Json, Kind
 from brain.store.base import Scan as Conditions
 from brain.store.embedding import Embedder
@@ -41,7 +42,10 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
     """
     binder = Binder.of(run)
     expressions = _expressions(statement.where, binder)
-    planner = _Planner(binder, expressions, _belief_request(statement, binder, run), run.embedder)
+    check_outputs(len(statement.projections) + len(statement.order_by), run.limits)
+    planner = _Planner(
+        binder, expressions, _belief_request(statement, binder, run), run.embedder, look=run.check_deadline
+    )
     block = planner.block(statement.where, frozenset())
     check_steps(block, run.limits)
     limit = None if statement.limit is None else binder.whole_number(statement.limit, "LIMIT")
@@ -52,7 +56,7 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
 def plan_of_where(where: ast.Where, run: Run) -> algebra.Distinct:
     """The plan of a mutation's or an export's WHERE, whose rows are its distinct solutions."""
     binder = Binder.of(run)
-    block = _Planner(binder, _expressions(where, binder), None, None).block(where, frozenset())
+    block = _Planner(binder, _expressions(where, binder), None, None, look=run.check_deadline).block(where, frozenset())
     check_steps(block, run.limits)
     return algebra.Distinct(arrange(narrowed(block), run.check_deadline), visible_names(where))
 
@@ -99,6 +103,7 @@ class _Planner:
     steps    of the block being read
     request  of the statement's beliefs; None where the language has none
     embedder of the engine, which decides on the modes of a search
+    look     at the clock, once a clause
     """
 
     binder: Binder
@@ -106,12 +111,14 @@ class _Planner:
     request: BeliefRequest | None
     embedder: Embedder | None
     steps: list[Step] = field(default_factory=list)
+    look: Look = unhurried
 
     def block(self, where: ast.Where, before: frozenset[str]) -> algebra.Block:
         """The steps of a block; `before` are the names bound where it stands."""
         outer, self.steps = self.steps, []
         known = set(before)
         for clause, names in zip(where.clauses, clause_names(where), strict=True):
+            self.look()
             match clause:
                 case ast.Filter(expression=expression):
                     self.steps.append(algebra.Filter(self.expressions.condition(expression)))

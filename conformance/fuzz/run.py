@@ -22,7 +22,7 @@ from random import Random
 from typing import Any, TypeAlias
 
 from conformance.fuzz.arena import Arena
-from conformance.fuzz.clock import use_processor_time
+from conformance.fuzz.clock import ProcessorTime, use_processor_time
 from conformance.fuzz.corpus import Corpus
 from conformance.fuzz.mutations import Attempt, attempt
 from conformance.fuzz.shrink import Shrinker
@@ -217,13 +217,14 @@ def _work(
     theirs.close()
     with last_words.open("w") as file, Arena(corpus, template) as arena:
         faulthandler.enable(file)
-        use_processor_time()
+        clock = ProcessorTime()
+        use_processor_time(clock)
         while (task := _received(pipe)) is not None:
             if task.explain is not None:
                 pipe.send(_explained(arena, attempt_of(seed, task.first, corpus), task.explain))
                 continue
             arena.fresh()
-            use_processor_time()
+            use_processor_time(clock)  # what was loaded meanwhile too
             numbers = (number for number in range(task.first, task.end) if number not in task.skip)
             pipe.send(played(arena, corpus, seed, _signed(numbers, at, file)))
 

@@ -132,3 +132,21 @@ def test_many_texts_are_searched_no_longer_than_the_deadline_allows(space: Space
     text = "".join(Random(3).choices("abcxy", k=40_000))
     assert space.refused(find, text=text, envelope={"options": {"deadline_ms": 300}}) == "ExecutionTimeout"
     assert time.thread_time() - began < 1
+
+
+@requirement("KI-ENV-035")
+def test_a_row_of_hundreds_of_values_is_refused_before_anything_is_read(space: Space) -> None:
+    space.write('CREATE CONCEPT ?p {TYPE "Person" NAME "Ann"}')
+    many = ", ".join(f"?p.attributes.a{number}" for number in range(5_000))
+    for find in (f"FIND({many}) WHERE {{ ?p {{}} }}", f"FIND(?p.name) WHERE {{ ?p {{}} }} ORDER BY {many}"):
+        error = space.error(find)
+        assert (error["code"], error["details"]["plan_steps"]) == ("ResourceExhausted", 256)
+
+
+@requirement("KI-ENV-035")
+def test_a_block_whose_every_clause_is_wrong_ends_with_the_deadline(space: Space) -> None:
+    wrong = " ".join(f'ENSURE PROPOSITION ("C-1", "liked{number}", "x")' for number in range(3_000))
+    began = time.thread_time()
+    answer = space.answer(f"MUTATE {{ {wrong} }}", envelope={"options": {"deadline_ms": 500}})
+    assert answer["error"]["code"] == "ExecutionTimeout"
+    assert time.thread_time() - began < 1.5
