@@ -19,16 +19,6 @@ def check_steps(block: Block, limits: Limits) -> None:
         )
 
 
-def check_outputs(found: int, limits: Limits) -> None:
-    """ResourceExhausted for more values in a row, those it is sorted by included, than a query may have steps."""
-    if found > limits.plan_steps:
-        raise errors.ResourceExhausted(
-            f"The query returns and sorts by {found} values, and {limits.plan_steps} are the most.",
-            hint="Return the element itself, or ask in several queries.",
-            details={"plan_steps": limits.plan_steps, "found": found},
-        )
-
-
 def _steps(block: Block) -> int:
     return sum(map(_size, block.steps))
 

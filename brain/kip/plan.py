@@ -14,7 +14,7 @@ from brain import errors
 from brain.kip import algebra, ast, matching
 from brain.kip.algebra import Known, Lineages, Step, Term, Var
 from brain.kip.belief import BeliefRequest
-from brain.kip.bounds import check_outputs, check_steps
+from brain.kip.bounds import check_steps
 from brain.kip.closed import closed_attributes
 from brain.kip.conditions import Expressions
 from brain.kip.context import Run
@@ -42,7 +42,6 @@ def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None
     """
     binder = Binder.of(run)
     expressions = _expressions(statement.where, binder)
-    check_outputs(len(statement.projections) + len(statement.order_by), run.limits)
     planner = _Planner(
         binder, expressions, _belief_request(statement, binder, run), run.embedder, look=run.check_deadline
     )

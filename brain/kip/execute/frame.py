@@ -17,6 +17,9 @@ from brain.kip.values import Ref, SymbolValue, Value
 BATCH = 512
 """Rows that go through a step together."""
 
+WIDE = 32
+"""Values of one row from which on the rows of a batch take so long together that each looks at the clock."""
+
 Reader = Callable[[Row], Value]
 """Reads a value out of a row."""
 

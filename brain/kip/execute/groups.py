@@ -9,7 +9,7 @@ from typing import Any
 
 from brain.kip.algebra import Access, Aggregate, Group
 from brain.kip.execute.bindings import Batch, Datum, cited, order_of
-from brain.kip.execute.frame import Frame, value_of
+from brain.kip.execute.frame import WIDE, Frame, value_of
 from brain.kip.execute.pushdown import binding
 from brain.kip.functions import AGGREGATES
 from brain.kip.values import Ref, SymbolValue, Value, identity
@@ -54,6 +54,8 @@ class Groups:
             frame.load(batch, read)
             frame.graph.check_held(len(found) + held)
             for row in batch:
+                if len(keys) + len(taken) > WIDE:
+                    frame.graph.check_deadline()
                 values = [value_of(row) for value_of, _ in keys]
                 spelled = tuple(map(_identity, values))
                 gathered = found.get(spelled)

@@ -11,7 +11,7 @@ from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
 from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
-from brain.kip.execute.frame import Frame
+from brain.kip.execute.frame import WIDE, Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
 from brain.kip.execute.ordering import Key, Ranked, is_behind, key_of, sort
@@ -103,6 +103,8 @@ def _native(
         frame.graph.check_deadline()
         frame.load([row for row, _ in chunk], [*accesses, *best.accesses])
         for row, bound in chunk:
+            if len(readers) > WIDE:
+                frame.graph.check_deadline()
             values = tuple(read(row) for read in readers)
             yield AnswerRow(values, best.ranked(row).position, bound.union(cited(row)))
         frame.graph.forget()
@@ -157,6 +159,8 @@ class _Best:
             frame.graph.check_deadline()
             frame.load(batch, self.accesses)
             for row in batch:
+                if len(self.readers) > WIDE:
+                    frame.graph.check_deadline()
                 self._take(row, kept)
             if self.limit is not None and len(kept) > self.limit + SPARE:
                 best = self._cut(kept)
