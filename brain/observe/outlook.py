@@ -44,15 +44,20 @@ class Figures:
     leases: int = 0
     entries: Counter[tuple[str, str]] = field(default_factory=Counter)
     oldest_ms: dict[str, int] = field(default_factory=dict)
+    running_ms: dict[str, int] = field(default_factory=dict)
 
     def gauges(self) -> list[Family]:
         """What they tell Prometheus."""
         entries: dict[Labels, float] = {(queue, status.value): 0.0 for queue in _QUEUES for status in _OPEN}
         entries |= {(queue, status): count for (queue, status), count in self.entries.items()}
         ages: dict[Labels, float] = {(queue,): self.oldest_ms.get(queue, 0) / 1000 for queue in _QUEUES}
+        running: dict[Labels, float] = {(queue,): self.running_ms.get(queue, 0) / 1000 for queue in _QUEUES}
         return [
             gauge("brain_queue_entries", "Entries that wait or are worked on.", entries, "queue", "status"),
             gauge("brain_queue_oldest_seconds", "Since when the oldest of them was accepted.", ages, "queue"),
+            gauge(
+                "brain_queue_running_seconds", "Since when the oldest one at work was first taken.", running, "queue"
+            ),
             gauge("brain_leases_held", "Passes at work, by the leases of Spaces.", self.leases),
             gauge("brain_spaces", "Spaces in the store.", self.spaces),
             gauge("brain_spaces_unreadable", "Spaces that could not be opened.", self.unreadable),
@@ -120,6 +125,10 @@ class Outlook:
                 for queue in _QUEUES:
                     works = snapshot.work(queue, statuses=_OPEN, limit=MOST_OF_A_SPACE)
                     figures.entries.update((queue, work.status.value) for work in works)
+                    for work in works:
+                        if work.status is WorkStatus.RUNNING and work.first_attempt_ms is not None:
+                            age = now_ms - work.first_attempt_ms
+                            figures.running_ms[queue] = max(figures.running_ms.get(queue, 0), age)
                     if works:
                         age = now_ms - _accepted_ms(snapshot, queue, works[0].payload["conversation"], now_ms)
                         figures.oldest_ms[queue] = max(figures.oldest_ms.get(queue, 0), age)

@@ -107,15 +107,19 @@ class TestMetrics:
 
     async def test_the_queue_is_told_with_the_age_of_its_oldest_entry(self, tmp_path: Path) -> None:
         async with opened(tmp_path) as operator:
-            spaces, queue = operator.application.spaces, operator.application.queue
+            spaces = operator.application.spaces
             with spaces.use(operator.space) as space, space.transaction() as tx:
                 # Somebody else is at work, so that what is accepted has to wait.
-                tx.acquire_lease("pass", "another", ttl_ms=60_000, now_ms=int(time.time() * 1000))
+                now_ms = int(time.time() * 1000)
+                tx.acquire_lease("pass", "another", ttl_ms=60_000, now_ms=now_ms)
+                work_id = tx.enqueue("formation", {"conversation": 99})
+                tx.begin_work(work_id, now_ms - 100_000)
             message = {"role": "user", "name": "Ana", "content": "I live in Lisbon."}
             for _ in range(3):
                 await operator.client.post(f"/v1/{operator.space}/formation", json={"messages": [message]})
-            del queue
             assert await operator.number("brain_queue_entries", queue="formation", status="queued") == 3
+            assert await operator.number("brain_queue_entries", queue="formation", status="running") == 1
+            assert 100 <= await operator.number("brain_queue_running_seconds", queue="formation") < 130
             assert await operator.number("brain_leases_held") == 1
             assert 0 <= await operator.number("brain_queue_oldest_seconds", queue="formation") < 30
             assert await operator.number("brain_spaces") == 1
