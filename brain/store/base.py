@@ -378,6 +378,16 @@ class Snapshot(Reader, Protocol):
         """References ordered by source number, field, position."""
         ...
 
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+        """Hear what is about to be asked for: a store to which every question is a journey may fetch it all at once.
+
+        hops    Propositions that lead on from the far ends are asked for too, so many in a row
+        claims  so are the Assertions of the Propositions, what these cite, and what produced either
+
+        No answer depends on it, only the time until it is there.
+        """
+        ...
+
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:
         """The element created under a client key (§7.5), stubs included."""
         ...

@@ -83,6 +83,7 @@ class Gatherer:
         """The active Propositions of every plan, by the label of their object."""
         stored: dict[SlotKey, dict[str, list[Element]]] = {key: {} for key in plans}
         for scan in self._scans(plans):
+            self.run.snapshot.expect(scan, claims=True)
             found = self.run.snapshot.tuples(scan)
             self._spend(len(found))
             for proposition in found:

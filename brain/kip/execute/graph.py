@@ -82,9 +82,11 @@ class Graph:
         self.check_deadline()
         return map(self.keep, self.snapshot.scan(query))
 
-    def tuples(self, query: TupleScan) -> list[Element]:
-        """Propositions by their stored ends."""
+    def tuples(self, query: TupleScan, *, hops: int = 1) -> list[Element]:
+        """Propositions by their stored ends; `hops` says how far they will be followed on, this hop included."""
         self.check_deadline()
+        if hops > 1:
+            self.snapshot.expect(query, hops=hops)
         return [self.keep(element) for element in self.snapshot.tuples(query)]
 
     def assertions(self, about: Iterable[ElementId]) -> list[Element]:

@@ -102,7 +102,8 @@ def _walk(alternative: Alternative, starts: set[Node], frame: Frame, *, backward
                 reached[start].update(layers[start])
         if hops == alternative.most or not any(layers.values()):
             return reached
-        layers = _next_layers(alternative, layers, frame, backwards=backwards)
+        left = (limit if alternative.most is None else alternative.most) - hops
+        layers = _next_layers(alternative, layers, frame, backwards=backwards, left=left)
         hops += 1
         if hops > limit and any(node not in reached[start] for start, layer in layers.items() for node in layer):
             raise errors.ResourceExhausted(
@@ -113,11 +114,11 @@ def _walk(alternative: Alternative, starts: set[Node], frame: Frame, *, backward
 
 
 def _next_layers(
-    alternative: Alternative, layers: dict[Node, Reached], frame: Frame, *, backwards: bool
+    alternative: Alternative, layers: dict[Node, Reached], frame: Frame, *, backwards: bool, left: int
 ) -> dict[Node, Reached]:
-    """One hop from every node of every layer; starts whose walks end are left out."""
+    """One hop from every node of every layer, `left` to go with it; starts whose walks end are left out."""
     onward: dict[Node, list[tuple[Node, Binding, str]]] = {}
-    for proposition in _propositions(alternative, layers.values(), frame, backwards=backwards):
+    for proposition in _propositions(alternative, layers.values(), frame, backwards=backwards, left=left):
         subject, object_ = proposition.body["subject"], proposition.body["object"]
         near, far = (object_, subject) if backwards else (subject, object_)
         node, binding = frame.graph.canonical(object_key(far)), end_binding(far)
@@ -135,7 +136,7 @@ def _next_layers(
 
 
 def _propositions(
-    alternative: Alternative, layers: Iterable[Reached], frame: Frame, *, backwards: bool
+    alternative: Alternative, layers: Iterable[Reached], frame: Frame, *, backwards: bool, left: int
 ) -> Iterator[Element]:
     """The Propositions that lead on from any node of the layers."""
     nodes = sorted({node for layer in layers for node in layer})
@@ -143,7 +144,7 @@ def _propositions(
         ends = stored(nodes[start : start + BATCH], frame)
         lineages = alternative.predicate.lineages
         query = TupleScan(objects=ends, predicates=lineages) if backwards else TupleScan(ends, lineages)
-        yield from frame.graph.tuples(query)
+        yield from frame.graph.tuples(query, hops=left)
 
 
 def _elements_among(nodes: set[Node], frame: Frame) -> list[Node]:

@@ -15,6 +15,8 @@ place of this number and no reader finds neither."""
 _DIGEST = "sha256:"
 ORDER = {kind.letter: place for place, kind in enumerate(Kind)}
 KINDS = {kind.letter: kind for kind in Kind}
+ID_LETTERS = str(sorted(KINDS))
+"""How an object key begins that is an element's id, as a list of Cypher; no JSON text begins so."""
 
 
 def indexed(text: str | None) -> str | None:

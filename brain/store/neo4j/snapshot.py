@@ -35,12 +35,12 @@ from brain.store.base import (
 )
 from brain.store.neo4j import candidates, keywords, vectors
 from brain.store.neo4j.connection import Database, Row
-from brain.store.neo4j.keys import indexed, indexed_all, place_of
+from brain.store.neo4j.keys import indexed, place_of
 from brain.store.neo4j.scans import HOLDS, ScanPlan, plan_scan
 from brain.store.neo4j.schema import RELATIONSHIPS, STRUCTURAL
 from brain.store.neo4j.state import UNLIMITED, StateReader
+from brain.store.neo4j.tuples import pattern_of
 from brain.store.neo4j.versions import element_of
-from brain.store.rows import indexed_object
 from brain.store.search import FUSED, fuse
 from brain.times import Clock, Seq, Timestamp
 
@@ -192,39 +192,12 @@ class Neo4jSnapshot(StateReader):
         return int(total) if query.limit is None else min(int(total), query.limit)
 
     def tuples(self, query: TupleScan) -> list[Element]:
-        wanted = (query.subjects, query.predicates, query.objects, query.states)
-        if any(values is not None and not values for values in wanted):
+        pattern = pattern_of(query)
+        if pattern is None:
             return []
-        conditions, parameters = [HOLDS], {}
-        if query.subjects is not None:
-            conditions.append("v.subject IN $subjects")
-            parameters["subjects"] = sorted(query.subjects)
-        if query.predicates is not None:
-            conditions.append("v.type IN $types")
-            parameters["types"] = indexed_all(query.predicates)
-        if query.objects is not None:
-            conditions.append("v.object_key IN $objects")
-            parameters["objects"] = sorted({indexed_object(key) for key in query.objects})
-        if query.states is not None:
-            conditions.append("v.state IN $states")
-            parameters["states"] = sorted(query.states)
-        if query.subjects is not None and (query.objects is None or len(query.subjects) <= len(query.objects)):
-            index = "space, subject, type, object_key"
-            conditions += ["v.type IS NOT NULL", "v.object_key IS NOT NULL"]
-        elif query.objects is not None:
-            index = "space, object_key, type"
-            conditions.append("v.type IS NOT NULL")
-        elif query.predicates is not None:
-            index = "space, type, number"
-            conditions += ["v.number IS NOT NULL", "v.kind = 'proposition'"]
-        else:
-            index = "space, kind, number"
-            conditions += ["v.kind = 'proposition'", "v.number IS NOT NULL"]
-        statement = (
-            f"MATCH (v:Version) USING INDEX v:Version({index}) WHERE v.space = $space AND {' AND '.join(conditions)}"
-            " RETURN v.body ORDER BY v.number"
-        )
-        return [element_of(body) for (body,) in self._rows(statement, at=self._at, **parameters)]
+        match, parameters = pattern
+        found = self._rows(f"{match} RETURN v.body ORDER BY v.number", at=self._at, **parameters)
+        return [element_of(body) for (body,) in found]
 
     def assertions(self, about: Collection[ElementId]) -> list[Element]:
         if not about:
@@ -236,7 +209,7 @@ class Neo4jSnapshot(StateReader):
             return []
         if query.sources is not None:
             # What an element refers to stands in itself.
-            found = [edge for _, element in self._versions_of(query.sources) for edge in rows.edges(element)]
+            found = [edge for element in self.elements(query.sources).values() for edge in rows.edges(element)]
             found = [
                 edge
                 for edge in found
@@ -246,6 +219,9 @@ class Neo4jSnapshot(StateReader):
         else:
             found = self._edges_to(query.fields, query.targets)
         return sorted(found, key=lambda edge: (place_of(edge.source), edge.field, edge.position))
+
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+        pass
 
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:
         row = self._row(_CLIENT_KEY, kind=kind.value, key=indexed(client_key), at=self._at)

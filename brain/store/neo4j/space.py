@@ -21,6 +21,7 @@ from brain import errors
 from brain.store.base import SpaceMissing
 from brain.store.dump import Row, SpaceRow
 from brain.store.neo4j import connection, dumping
+from brain.store.neo4j.ahead import AheadSnapshot
 from brain.store.neo4j.connection import Database, Turn
 from brain.store.neo4j.failures import UNREACHED, DriverError, Neo4jError, code_of, translated
 from brain.store.neo4j.snapshot import Head, Neo4jSnapshot, Remembered
@@ -82,7 +83,7 @@ class Neo4jSpace:
         head = self._newest(timeout_ms)
         if seq is not None and not 0 <= seq <= head.seq:
             raise errors.HistoricalSnapshotUnavailable(details={"seq": seq, "head": head.seq})
-        snapshot = Neo4jSnapshot(
+        snapshot = AheadSnapshot(
             self._database,
             space_id=self.space_id,
             space_key=self._space_key,

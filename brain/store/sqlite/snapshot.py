@@ -129,6 +129,9 @@ class SqliteSnapshot(StateReader):
         statement = self._versions("eid, json(body)", where, "proposition")
         return list(self._elements(statement + " ORDER BY eid", bindings))
 
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+        pass
+
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:
         rows = self._rows("SELECT eid FROM client_key WHERE kind = ? AND client_key = ?", (CODES[kind], client_key))
         if not rows:

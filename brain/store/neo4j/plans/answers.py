@@ -14,8 +14,8 @@ from typing import Any
 
 from brain.kip.algebra import Block, Step, variables
 from brain.store.base import Element, Json, Undecided
-from brain.store.neo4j.keys import KINDS
-from brain.store.neo4j.plans.query import ID_LETTERS, End, NotPushable, Query, Test
+from brain.store.neo4j.keys import ID_LETTERS, KINDS
+from brain.store.neo4j.plans.query import End, NotPushable, Query, Test
 from brain.store.neo4j.plans.steps import add
 from brain.store.neo4j.versions import element_of
 

@@ -9,9 +9,6 @@ from typing import Any, TypeAlias
 
 from brain.store.base import Element
 
-ID_LETTERS = "['A', 'C', 'E', 'P', 'X']"
-"""How an object key begins that is an element's id; no JSON text begins so."""
-
 
 class NotPushable(Exception):
     """The plan says something this store has no exact Cypher for."""

@@ -1,0 +1,45 @@
+"""A `TupleScan` as a pattern."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from brain.store.base import TupleScan
+from brain.store.neo4j.keys import indexed_all
+from brain.store.neo4j.scans import HOLDS
+from brain.store.rows import indexed_object
+
+
+def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
+    """The pattern of the versions `v` that a scan asks for, and its parameters; None when nothing meets it."""
+    wanted = (query.subjects, query.predicates, query.objects, query.states)
+    if any(values is not None and not values for values in wanted):
+        return None
+    conditions: list[str] = [HOLDS]
+    parameters: dict[str, Any] = {}
+    if query.subjects is not None:
+        conditions.append("v.subject IN $subjects")
+        parameters["subjects"] = sorted(query.subjects)
+    if query.predicates is not None:
+        conditions.append("v.type IN $types")
+        parameters["types"] = indexed_all(query.predicates)
+    if query.objects is not None:
+        conditions.append("v.object_key IN $objects")
+        parameters["objects"] = sorted({indexed_object(key) for key in query.objects})
+    if query.states is not None:
+        conditions.append("v.state IN $states")
+        parameters["states"] = sorted(query.states)
+    if query.subjects is not None and (query.objects is None or len(query.subjects) <= len(query.objects)):
+        index = "space, subject, type, object_key"
+        conditions += ["v.type IS NOT NULL", "v.object_key IS NOT NULL"]
+    elif query.objects is not None:
+        index = "space, object_key, type"
+        conditions.append("v.type IS NOT NULL")
+    elif query.predicates is not None:
+        index = "space, type, number"
+        conditions += ["v.number IS NOT NULL", "v.kind = 'proposition'"]
+    else:
+        index = "space, kind, number"
+        conditions += ["v.kind = 'proposition'", "v.number IS NOT NULL"]
+    where = " AND ".join(["v.space = $space", *conditions])
+    return f"MATCH (v:Version) USING INDEX v:Version({index}) WHERE {where}", parameters
