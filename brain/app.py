@@ -118,6 +118,7 @@ def _neo4j(settings: Settings, clock: Clock | None) -> Store:
         settings.neo4j_user,
         settings.neo4j_password.get_secret_value(),
         database=settings.neo4j_database,
+        deployment=settings.neo4j_deployment,
         clock=clock,
     )
 

@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     neo4j_user: str = Field("neo4j", description="Name to log in to Neo4j with.")
     neo4j_password: SecretStr = Field(SecretStr(""), description="Password to log in to Neo4j with.")
     neo4j_database: str = Field("neo4j", description="Name of the database in Neo4j; nothing else should use it.")
+    neo4j_deployment: str = Field(
+        "", max_length=64, description="Sets the Spaces of several deployments in one Neo4j database apart."
+    )
 
     # --- who answers ---
     model_family: str = Field("anthropic", description="Provider family of the model, as litellm names it.")

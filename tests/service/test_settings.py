@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "neo4j_user": ("a", "b", "c", "c"),
     "neo4j_password": ("k1", "k2", "k3", "k3"),
     "neo4j_database": ("a", "b", "c", "c"),
+    "neo4j_deployment": ("a", "b", "c", "c"),
     "memory_attribution": ("named", "open", "speaker", "speaker"),
     "work_queue": ("celery", "embedded", "celery", "celery"),
     "redis_url": ("redis://a", "redis://b", "rediss://c", "rediss://c"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,9 +22,13 @@ from brain.service.spaces import HOST
 from brain.settings import Settings
 from brain.times import Clock
 from tests.service.keeper import Keeper
+from tests.services.fixtures import started
 
 CALLER = Caller("tester", "test")
 OWNER = "uuc56-gyb"
+
+STORE = "BRAIN_TEST_STORE"
+"""An environment variable: `neo4j` has every test that makes an application run on the Neo4j of the test run."""
 
 
 def settings_for(folder: Path, **changed: Any) -> Settings:
@@ -31,6 +37,11 @@ def settings_for(folder: Path, **changed: Any) -> Settings:
         name: field.default for name, field in Settings.model_fields.items() if field.default is not None
     }
     values |= {"local_db_path": folder, "sqlite_durability": "normal", "sweep_interval_ms": 200}
+    if os.environ.get(STORE) == "neo4j":
+        variables = {name.lower(): value for name, value in started("neo4j").items()}
+        # A folder stands for a deployment: who is given the same one finds the same Spaces.
+        deployment = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+        values |= {"storage": "neo4j", "neo4j_deployment": deployment, **variables}
     return Settings(_env_file=None, **{**values, **changed})
 
 
