@@ -42,7 +42,7 @@ def names(opened: SpaceStore) -> list[str]:
         return [one.body["name"] for one in snapshot.elements(["C-1", "C-2"]).values()]
 
 
-@pytest.mark.requirement("BR-STORE-002", "KI-TX-012")
+@pytest.mark.requirement("BR-STORE-013", "BR-STORE-002", "KI-TX-012")
 def test_a_commit_whose_answer_was_lost_is_found_to_have_taken_place(demo: SpaceStore, wire: Wire) -> None:
     wire.cut = Cut.AFTER
     assert write(demo, concept("C-2", name="second")) == 2
@@ -54,7 +54,7 @@ def test_a_commit_whose_answer_was_lost_is_found_to_have_taken_place(demo: Space
         assert snapshot.get("notes", "a") == {"n": 1}
 
 
-@pytest.mark.requirement("BR-STORE-002", "KI-TX-012")
+@pytest.mark.requirement("BR-STORE-013", "BR-STORE-002", "KI-TX-012")
 def test_a_commit_that_never_arrived_is_found_not_to_have_and_may_be_sent_again(demo: SpaceStore, wire: Wire) -> None:
     wire.cut = Cut.BEFORE
     with pytest.raises(errors.InternalError) as told:
@@ -70,7 +70,7 @@ def test_a_commit_that_never_arrived_is_found_not_to_have_and_may_be_sent_again(
         assert snapshot.get("notes", "a") is None
 
 
-@pytest.mark.requirement("KI-TX-012")
+@pytest.mark.requirement("BR-STORE-013", "KI-TX-012")
 @pytest.mark.parametrize("cut", [Cut.BEFORE, Cut.AFTER])
 def test_an_outcome_nobody_can_look_up_is_told_as_unknown(
     demo: SpaceStore, wire: Wire, cut: Cut, monkeypatch: pytest.MonkeyPatch
@@ -105,6 +105,7 @@ def test_connections_that_broke_while_idle_hold_nobody_up(demo: SpaceStore, wire
             transaction.set("notes", "a", {})
 
 
+@pytest.mark.requirement("BR-STORE-013")
 def test_a_database_that_is_down_is_told_and_never_taken_for_an_empty_one(
     demo: SpaceStore, store: Neo4jStore, wire: Wire
 ) -> None:

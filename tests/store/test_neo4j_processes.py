@@ -43,7 +43,7 @@ def test_whoever_looks_while_others_write_finds_whole_commits_by_every_way(
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("BR-STORE-018", "BR-STORE-002", "KI-TX-012")
+@pytest.mark.requirement("BR-STORE-014", "BR-STORE-018", "BR-STORE-002", "KI-TX-012")
 def test_killed_writers_leave_every_commit_whole_or_not_at_all(
     neo4j_service: Mapping[str, str], deployment: str
 ) -> None:
