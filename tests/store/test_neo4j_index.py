@@ -69,7 +69,9 @@ def test_words_and_vectors_are_made_anew_for_every_sequence(store: Neo4jStore) -
 
 
 def test_a_space_of_a_newer_analysis_is_refused(store: Neo4jStore) -> None:
-    store.create("demo", now_ms=0)
+    space = store.create("demo", now_ms=0)
     analysed_as(store, ANALYSIS + 1)
     with pytest.raises(StoreFormatError):
         store.open("demo")
+    with pytest.raises(StoreFormatError):
+        write(space, concept("C-1", name="Alice"))

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from brain import errors
-from brain.store.base import SpaceMissing
+from brain.store.base import SpaceMissing, StoreFormatError
 from brain.store.dump import Row, SpaceRow
 from brain.store.neo4j import connection, dumping
 from brain.store.neo4j.ahead import AheadSnapshot
@@ -26,6 +26,7 @@ from brain.store.neo4j.connection import Database, Turn
 from brain.store.neo4j.failures import UNREACHED, DriverError, Neo4jError, code_of, translated
 from brain.store.neo4j.snapshot import Head, Neo4jSnapshot, Remembered
 from brain.store.neo4j.transaction import Neo4jTransaction, Start
+from brain.store.search import ANALYSIS
 from brain.times import Clock, Seq
 
 _SPACE = (
@@ -203,6 +204,10 @@ class Neo4jSpace:
             turn.roll_back()
             raise SpaceMissing(self.space_id)
         *of_head, properties, leases = rows[0]
+        if properties["analysis"] != ANALYSIS:
+            # Another release makes the words anew, or has: what this one wrote would not be found.
+            turn.roll_back()
+            raise StoreFormatError(f"the texts of {self.space_id!r} are analysed by another release")
         last = {name.removeprefix("last_"): value for name, value in properties.items() if name.startswith("last_")}
         held = {name: (holder, token, until) for name, holder, token, until in leases if name is not None}
         return turn, Start(_head(of_head), properties["token"], last, held)
