@@ -14,7 +14,7 @@ import pytest
 
 from brain.kip import read
 from brain.kip.context import Run
-from conformance.fuzz import arena, fuzz
+from conformance.fuzz import arena, fuzz, shown
 from conformance.fuzz.arena import Arena, Played
 from conformance.fuzz.corpus import Corpus, corpus_of
 from conformance.fuzz.mutations import Attempt, attempt
@@ -47,7 +47,7 @@ def test_two_thousand_commands_nobody_wrote_never_crash_hang_or_write_where_they
 
 def test_the_same_seed_makes_the_same_commands(corpus: Corpus) -> None:
     first, second = (
-        [repr(attempt(Random(f"7:{number}"), corpus)) for number in range(50)] for corpus in (corpus, corpus_of())
+        [shown(attempt(Random(f"7:{number}"), corpus)) for number in range(50)] for corpus in (corpus, corpus_of())
     )
     assert first[:50] == second[:50]
 
