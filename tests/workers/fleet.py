@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 from pydantic import SecretStr
 
 from conformance.redis_server import RedisServer, redis_server
@@ -31,8 +32,10 @@ class Fleet:
     processes: list[ServerProcess] = field(default_factory=list)
 
     def api(self, **settings: Any) -> ServerProcess:
-        """A serving process, which answers."""
-        return self._start("serve", module="brain", **settings)
+        """A serving process that has imported what its first answers need."""
+        api = self._start("serve", module="brain", **settings)
+        httpx.get(f"{api.url}/v1/home/info", timeout=START_S).raise_for_status()
+        return api
 
     def worker(self, *arguments: str, module: str = "brain", wait: bool = True, **settings: Any) -> ServerProcess:
         """A worker, which takes messages; `module="tests.workers.worker"` for one with the keeper as its model."""
