@@ -47,16 +47,16 @@ class Numbers:
         self._listener: Listener | None = None
         self._recorder: Recorder | None = None
         self._store: Store | None = None
+        self._tracer: Tracer | None = None
         self._written: State = {}
         self._lock = threading.Lock()
 
     def connect(self) -> None:
-        """Serve from when the worker is ready; nothing without an address of its own."""
-        if self._settings.own_metrics_address is None:
-            return
-        self._folder = Path(tempfile.mkdtemp(prefix="brain-numbers-"))
-        signals.worker_ready.connect(self._serve, weak=False)
-        signals.worker_process_shutdown.connect(self._write_last, weak=False)
+        """Serve from when the worker is ready, where it has an address of its own."""
+        signals.worker_process_shutdown.connect(self._end, weak=False)
+        if self._settings.own_metrics_address is not None:
+            self._folder = Path(tempfile.mkdtemp(prefix="brain-numbers-"))
+            signals.worker_ready.connect(self._serve, weak=False)
 
     def close(self) -> None:
         """Stop answering, and take the files away."""
@@ -72,7 +72,8 @@ class Numbers:
 
         def built(settings: Settings) -> Application:
             application = build(settings)
-            application.observed.tracer.start()
+            self._tracer = application.observed.tracer
+            self._tracer.start()
             if self._folder is not None:
                 self._lock = threading.Lock()  # of this process, whatever the fork copied
                 self._recorder = application.observed.measures.recorder
@@ -135,9 +136,11 @@ class Numbers:
             draft.replace(self._folder / f"{os.getpid()}.json")
             self._written = state
 
-    def _write_last(self, **_: Any) -> None:
+    def _end(self, **_: Any) -> None:
         with contextlib.suppress(OSError):
             self.write()
+        if self._tracer is not None:
+            self._tracer.flush()
 
 
 class _Late:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from brain.observe.traces import Tracer
 from tests.observe.test_operating import SECRET, opened
+from tests.service.world import settings_for
 
 
 class Kept(SpanExporter):
@@ -51,6 +55,37 @@ async def test_spans_tell_what_was_done_within_what_and_never_of_what(tmp_path: 
         told = f"{span.name} {dict(span.attributes or {})} {[event.attributes for event in span.events]}"
         assert SECRET not in told
         assert operator.space not in told
+
+
+@pytest.mark.requirement("BR-OPS-020")
+def test_spans_reach_the_collector_that_was_named(tmp_path: Path) -> None:
+    heard: list[tuple[str, str | None, int]] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            heard.append((self.path, self.headers["content-type"], len(body)))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Collector) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        endpoint = f"http://127.0.0.1:{server.server_address[1]}/"
+        tracer = Tracer(settings_for(tmp_path, otel_exporter_otlp_endpoint=endpoint))
+        assert tracer.span("before it was started").__enter__() is None
+        tracer.start()
+        with tracer.span("one"):
+            pass
+        tracer.stop()
+        with tracer.span("after it was stopped") as span:
+            assert span is None
+        server.shutdown()
+        thread.join()
+    assert [(path, kind) for path, kind, _ in heard] == [("/v1/traces", "application/x-protobuf")]
 
 
 @pytest.mark.requirement("BR-OPS-020", "BR-OPS-027")
