@@ -8,6 +8,7 @@ from typing import Any
 from brain.store import rows
 from brain.store.base import Element
 from brain.store.neo4j import flush, passages, versions
+from brain.store.neo4j.changes import relationship
 from brain.store.neo4j.connection import Row
 from brain.times import Seq
 
@@ -41,8 +42,6 @@ _AS_IF_ALWAYS = (
 
 def erase(run: Run, space: str, stubs: Sequence[Element]) -> None:
     """Erase elements whose stubs have been sent as their newest versions."""
-    from brain.store.neo4j.transaction import relationship
-
     ids = [stub.id for stub in stubs]
     first: dict[str, Seq] = {}
     postings: dict[tuple[str, int], dict[str, Any]] = {}

@@ -27,10 +27,10 @@ from brain.store.dump import (
     VersionRow,
 )
 from brain.store.neo4j import flush, passages, vectors, versions
+from brain.store.neo4j.changes import relationship
 from brain.store.neo4j.connection import Database
 from brain.store.neo4j.keys import FOREVER, indexed
 from brain.store.neo4j.state import json_text
-from brain.store.neo4j.transaction import relationship
 from brain.store.neo4j.writing_state import stored
 from brain.times import Seq
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from brain.store import rows
@@ -15,6 +16,10 @@ from brain.store.base import Element, ElementId, Kind
 from brain.store.neo4j.keys import FOREVER, indexed
 from brain.store.search import terms
 from brain.times import Seq
+
+
+_SHORT = 2_000
+"""Characters up to which a text's terms are remembered for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ def place(element_id: ElementId) -> dict[str, Any]:
 
 def added(space: str, element_id: ElementId, by: FoundBy, since: Seq) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The properties of a passage and of its postings."""
-    counted = Counter(terms(by.text))
+    counted = _counted(by.text)
     common = {
         "space": space,
         "number": int(element_id[2:]),
@@ -61,7 +66,7 @@ def added(space: str, element_id: ElementId, by: FoundBy, since: Seq) -> tuple[d
 def gone(element_id: ElementId, by: FoundBy) -> list[dict[str, Any]]:
     """Where the postings of a text are found that holds no longer."""
     number = int(element_id[2:])
-    return [{"word": word(element_id[0], term), "number": number} for term in set(terms(by.text))]
+    return [{"word": word(element_id[0], term), "number": number} for term in _counted(by.text)]
 
 
 def client_key(space: str, element_id: ElementId, key: str, kind: Kind) -> dict[str, Any]:
@@ -71,4 +76,14 @@ def client_key(space: str, element_id: ElementId, key: str, kind: Kind) -> dict[
 
 
 def size(by: FoundBy) -> int:
-    return len(terms(by.text))
+    return _counted(by.text).total()
+
+
+def _counted(text: str) -> Counter[str]:
+    """The terms of a text; a write needs those of the usual short one several times over."""
+    return _counted_before(text) if len(text) <= _SHORT else Counter(terms(text))
+
+
+@lru_cache(maxsize=64)
+def _counted_before(text: str) -> Counter[str]:
+    return Counter(terms(text))

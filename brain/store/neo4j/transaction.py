@@ -3,19 +3,18 @@ in one statement."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brain import errors
 from brain.store import rows
-from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
+from brain.store.base import Commit, Document, Element, ElementId, Kind, Passage
 from brain.store.neo4j import erasure, flush, passages, vectors, versions
+from brain.store.neo4j.changes import Changes
 from brain.store.neo4j.connection import Database, Row, Turn
 from brain.store.neo4j.failures import DriverError, Neo4jError, translated
-from brain.store.neo4j.keys import FOREVER, indexed, kind_of
-from brain.store.neo4j.schema import RELATIONSHIPS, STRUCTURAL
+from brain.store.neo4j.keys import kind_of
 from brain.store.neo4j.snapshot import ELEMENTS, Head, Neo4jSnapshot, Remembered
 from brain.store.neo4j.state import json_text, parsed
 from brain.store.neo4j.writing_state import StateWriter
@@ -267,74 +266,29 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     def _new_in_graph(self) -> dict[str, list[Any]]:
         """What is new in the graph, as lists of `flush.NEW`; what it takes the place of is ended at once."""
-        lists: dict[str, list[Any]] = {name: [] for name in ("elements", "edges", "nodes", "tallies")}
-        ends: dict[str, list[Any]] = {name: [] for name in ("retired", "shown", "gone_edges")}
-        texts: dict[str, list[Any]] = {name: [] for name in ("gone_passages", "gone_postings")}
-        replaced = []
-        tally: Counter[tuple[str, str, str]] = Counter()
+        changes = Changes(self._space_key, self._at)
         for element_id, element in self._unsent.items():
-            held = self._held[element_id]
-            before = self._sent.get(element_id) or (held.element if held else None)
-            version = versions.version(element, self._space_key, self._at)
-            if element_id in self._sent:
-                replaced.append({"id": element_id, "properties": version})
-                ends["shown"].append({"id": element_id, "properties": versions.shown(element)})
-            else:
-                if held is not None:
-                    ends["retired"].append({"id": element_id, "since": held.since})
-                lists["elements"].append(
-                    {"label": element.kind.value.capitalize(), "shown": versions.shown(element), "version": version}
-                )
-            self._relate(lists, ends, before, element)
-            self._follow(lists, texts, before, element)
-            for one, change in ((before, -1), (element, 1)):
-                if one is not None:
-                    columns = rows.columns(one)
-                    tally[one.kind.value, indexed(columns.type) or "", columns.state] += change
+            held, sent = self._held[element_id], self._sent.get(element_id)
+            changes.add(
+                element,
+                sent or (held.element if held else None),
+                since=held.since if held else None,
+                is_sent=sent is not None,
+            )
             self._sent[element_id] = element
-        lists["tallies"] = [
-            {"kind": kind, "type": type_, "state": state, "change": change}
-            for (kind, type_, state), change in tally.items()
-            if change
-        ]
+        lists = changes.new
         lists["nodes"] += self._client_keys
-        if any(ends.values()):
-            self._send(flush.ENDS, **ends)
-        if any(texts.values()):
-            self._send(flush.ENDS_OF_TEXTS, **texts)
-        if replaced:
-            self._send(flush.REPLACED, replaced=replaced)
+        if any(changes.ends.values()):
+            self._send(flush.ENDS, **changes.ends)
+        if any(changes.texts.values()):
+            self._send(flush.ENDS_OF_TEXTS, **changes.texts)
+        if changes.replaced:
+            self._send(flush.REPLACED, replaced=changes.replaced)
         if self._unsent_controls:
             controls = [{"name": name, "body": self._controls[name]} for name in sorted(self._unsent_controls)]
             self._send(flush.CONTROLS, controls=controls)
         self._unsent, self._client_keys, self._unsent_controls = {}, [], set()
         return lists
-
-    def _relate(
-        self, lists: dict[str, list[Any]], ends: dict[str, list[Any]], before: Element | None, after: Element
-    ) -> None:
-        """End the references that are gone and add the new ones; what stays is not touched."""
-        old, new = [] if before is None else rows.edges(before), rows.edges(after)
-        kept = set(old) & set(new)
-        ends["gone_edges"] += [
-            {"id": edge.source, "field": edge.field, "position": edge.position} for edge in old if edge not in kept
-        ]
-        lists["edges"] += [relationship(edge, self._space_key, self._at) for edge in new if edge not in kept]
-
-    def _follow(
-        self, lists: dict[str, list[Any]], texts: dict[str, list[Any]], before: Element | None, after: Element
-    ) -> None:
-        """Let what the element is found by follow it."""
-        old, new = passages.found_by(before), passages.found_by(after)
-        if old == new:
-            return
-        if old is not None:
-            texts["gone_passages"].append(passages.place(after.id))
-            texts["gone_postings"] += passages.gone(after.id, old)
-        if new is not None:
-            passage, postings = passages.added(self._space_key, after.id, new, self._at)
-            lists["nodes"].append({"labels": ["Passage", "Waiting"], "properties": passage})
-            lists["nodes"] += [{"labels": ["Posting"], "properties": posting} for posting in postings]
 
     def _stored(self, commit: Commit) -> dict[str, Any]:
         return {
@@ -384,20 +338,3 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
     def _add(self, name: str, letter: str, change: int) -> None:
         of_kind = self._counted.setdefault(name, {})
         of_kind[letter] = of_kind.get(letter, 0) + change
-
-
-def relationship(edge: Edge, space: str, since: Seq) -> dict[str, Any]:
-    """A reference as a row of the flush."""
-    return {
-        "source": edge.source,
-        "type": RELATIONSHIPS.get(edge.field, STRUCTURAL),
-        "properties": {
-            "space": space,
-            "target": edge.target,
-            "field": edge.field,
-            "position": edge.position,
-            "role": edge.role,
-            "from_seq": since,
-            "to_seq": FOREVER,
-        },
-    }
