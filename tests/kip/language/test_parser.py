@@ -173,4 +173,5 @@ def test_the_names_of_many_patterns_are_kept_in_time_linear_in_their_number() ->
         parse_uncached(text)
         return time.thread_time() - began
 
-    assert seconds(16_000) < 40 * seconds(1_000)  # with the square it is 256 times as long
+    # Kept for each pattern anew, the names of 16,000 took over a hundred times as long as those of 1,000.
+    assert min(seconds(16_000) for _ in range(2)) < 60 * min(seconds(1_000) for _ in range(3))
