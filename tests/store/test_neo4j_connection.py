@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 
@@ -144,3 +145,34 @@ def test_a_wrong_password_is_told_apart(neo4j_service: Mapping[str, str]) -> Non
     with pytest.raises(errors.InternalError, match="name or password"):
         store.check()
     store.close()
+
+
+@pytest.mark.requirement("BR-STORE-014")
+def test_a_writer_of_another_process_is_waited_for_until_the_deadline(
+    demo: SpaceStore, store: Neo4jStore, neo4j_service: Mapping[str, str]
+) -> None:
+    other_store = connected(neo4j_service, store._deployment)
+    other = other_store.open("demo")
+
+    def wait() -> None:
+        with other.transaction(timeout_ms=300):
+            pass
+
+    with demo.transaction():
+        with pytest.raises(errors.SerializationConflict):
+            wait()
+        with other.snapshot(timeout_ms=5_000) as snapshot:
+            assert snapshot.seq == 1
+    assert write(other, concept("C-2", name="second")) == 2
+    other_store.close()
+
+
+@pytest.mark.requirement("BR-STORE-013")
+def test_a_read_past_its_deadline_says_so(demo: SpaceStore) -> None:
+    with demo.snapshot(timeout_ms=100) as snapshot:
+        slow = "UNWIND range(1, 200000000) AS n WITH n WHERE n % 7 = 8 RETURN n"
+        with pytest.raises(errors.ExecutionTimeout):
+            snapshot._rows(slow)  # type: ignore[attr-defined]
+        time.sleep(0.1)
+        with pytest.raises(errors.ExecutionTimeout):
+            snapshot.elements(["C-1"])

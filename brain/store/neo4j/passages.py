@@ -17,7 +17,6 @@ from brain.store.neo4j.keys import FOREVER, indexed
 from brain.store.search import terms
 from brain.times import Seq
 
-
 _SHORT = 2_000
 """Characters up to which a text's terms are remembered for a moment."""
 
