@@ -35,19 +35,20 @@ _FARTHEST = 4
 """Hops that are read ahead together."""
 
 _OF_ID = (
-    "MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
+    "MATCH (v:Version) USING INDEX SEEK v:Version(space, id, from_seq)"
     " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq"
 )
 _CLAIMS = (
-    " WITH v ORDER BY v.number LIMIT $most WITH collect(v.body) AS tuples, collect(v.id) AS about"
-    " CALL (about) { UNWIND about AS id MATCH (v:Version) USING INDEX v:Version(space, proposition)"
+    " WITH v LIMIT $most WITH collect(v.body) AS tuples, collect(v.id) AS about"
+    " CALL (about) { UNWIND about AS id MATCH (v:Version) USING INDEX SEEK v:Version(space, proposition)"
     " WHERE v.space = $space AND v.proposition = id AND v.from_seq <= $at AND $at < v.to_seq"
     " WITH v LIMIT $most RETURN collect(v.body) AS claims, collect(v.id) AS made }"
-    " CALL (made) { UNWIND made AS id MATCH (e:Element) USING INDEX e:Element(space, id)"
+    " CALL (made) { UNWIND made AS id MATCH (e:Element) USING INDEX SEEK e:Element(space, id)"
     " WHERE e.space = $space AND e.id = id MATCH (e)-[r:CITES]->() WHERE r.from_seq <= $at AND $at < r.to_seq"
     " RETURN collect(DISTINCT r.target) AS cited }"
     f" CALL (cited) {{ UNWIND cited AS id {_OF_ID} RETURN collect(v.body) AS evidence }}"
-    " CALL (made, cited) { UNWIND made + cited AS id MATCH (e)-[r:PRODUCED]->() USING INDEX r:PRODUCED(space, target)"
+    " CALL (made, cited) { UNWIND made + cited AS id"
+    " MATCH (e)-[r:PRODUCED]->() USING INDEX SEEK r:PRODUCED(space, target)"
     " WHERE r.space = $space AND r.target = id AND r.from_seq <= $at AND $at < r.to_seq"
     " RETURN collect([e.id, r.field, r.target, r.position, r.role]) AS makers }"
     " RETURN tuples, claims, made + cited, evidence, makers"
@@ -116,7 +117,7 @@ class AheadSnapshot(Neo4jSnapshot):
         match, parameters = pattern
         [found] = self._rows(match + _CLAIMS, at=self._at, most=_MOST, **parameters)
         tuples, claims, made, evidence, makers = found
-        propositions = [element_of(body) for body in tuples]
+        propositions = _in_order(map(element_of, tuples))
         if len(propositions) == _MOST or len(claims) == _MOST:
             return
         self._tuples[query] = self._keep(propositions)
@@ -181,7 +182,7 @@ def _levels(hops: int, *, is_backwards: bool) -> str:
         # Behind a level that is too large none is worth reading.
         ends = f"CASE WHEN size(level{level - 1}) < $most THEN ends{level - 1} ELSE [] END" if level > 1 else "ends0"
         text.append(
-            f"CALL ({before}) {{ UNWIND {ends} AS end MATCH (v:Version) USING INDEX v:Version(space, {index})"
+            f"CALL ({before}) {{ UNWIND {ends} AS end MATCH (v:Version) USING INDEX SEEK v:Version(space, {index})"
             f" WHERE v.space = $space AND v.{near} = end AND v.type IN $types AND v.object_key IS NOT NULL"
             f" AND v.state IN $states AND {HOLDS}"
             f" WITH v LIMIT $most RETURN collect(v.body) AS level{level}, collect(DISTINCT {far}) AS ends{level} }}"

@@ -42,4 +42,4 @@ def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
         index = "space, kind, number"
         conditions += ["v.kind = 'proposition'", "v.number IS NOT NULL"]
     where = " AND ".join(["v.space = $space", *conditions])
-    return f"MATCH (v:Version) USING INDEX v:Version({index}) WHERE {where}", parameters
+    return f"MATCH (v:Version) USING INDEX SEEK v:Version({index}) WHERE {where}", parameters

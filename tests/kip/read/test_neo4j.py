@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import count, pairwise
 from random import Random
@@ -11,15 +12,19 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from brain.kip.plan import plan_of
 from brain.kip.read import run_find
 from brain.store.base import SpaceStore
-from brain.store.neo4j import Neo4jStore
+from brain.store.neo4j import Neo4jStore, connection
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import blocks, chance, graphs
 from tests.kip.read.test_pushdown import any_query, outcome, what_a_store_runs
 from tests.laws import law
 from tests.store.neo4j_service import fresh_store
+from tests.store.test_neo4j_plans import asked, operators
+
+__all__ = ["asked"]
 
 LAW = law(25, by_night=1_000)
 """Most queries have a shape of their own, which Neo4j plans anew for each: few of them each time."""
@@ -160,7 +165,7 @@ TRIPS = {
     ),
     "three hops of a path": ('FIND(?d.name) WHERE { ?a {key: "a"} (?a, "knows"{1,3}, ?d) }', 2),
     "claims": (
-        'FIND(?x.mode, ?w) WHERE { ?a {key: "a"} ?p (?a, "knows", ?b) ?x ASSERTION {proposition: ?p, asserted_by: ?w} }',
+        'FIND(?x, ?w) WHERE { ?a {key: "a"} ?p (?a, "knows", ?b) ?x ASSERTION {proposition: ?p, asserted_by: ?w} }',
         1,
     ),
     "claims of an actor": (
@@ -193,3 +198,38 @@ def test_round_trips(store: Neo4jStore, small: SpaceStore, query: str, trips: in
         answer = run_find(find(query), run)
         assert answer.result
         assert store.trips - before == trips
+
+
+@pytest.mark.requirement("BR-STORE-012")
+def test_every_plan_goes_from_index_to_index_in_its_own_order(
+    store: Neo4jStore, small: SpaceStore, asked: dict[str, Mapping[str, Any]]
+) -> None:
+    for query in (*(query for query, _ in TRIPS.values()), *ASKED):
+        with reading(small) as run:
+            run_find(find(query), run)
+    assert len(asked) > 15
+    with store._database._driver.session() as session:
+        for statement, parameters in asked.items():
+            explained = session.run(f"EXPLAIN {connection._bound(statement)}", {"p": parameters}).consume()
+            assert explained.plan is not None
+            found = list(operators(explained.plan))
+            for operator, details in found:
+                assert not any(word in operator for word in ("Scan", "Cartesian", "HashJoin")), (details, statement)
+            sought = [int(of[1]) for _, details in found if (of := re.match(r".*? v([0-9]+):Version\(", details))]
+            assert sought == sorted(sought), statement
+            assert sought or "(v1:" not in statement
+            assert "person" not in statement.lower()
+            assert "kip://" not in statement
+
+
+def test_the_text_of_a_statement_depends_on_the_shape_alone(small: SpaceStore) -> None:
+    texts = set()
+    for key, hops in (("a", '"knows"'), ("b", '"knows" | "lives_in"'), ("c" * 300, '"speaks"')):
+        query = f'FIND(?y) WHERE {{ ?x {{type: "Person", key: "{key}"}} (?x, {hops}, ?y) }} ORDER BY ?y.name'
+        other = query.replace("?x", "?one").replace("?y", "?another")
+        with reading(small) as run:
+            for text in (query, other):
+                block = plan_of(find(text), run).block
+                texts.add(run.snapshot.explain(block))
+    assert len(texts) == 1
+    assert None not in texts

@@ -33,7 +33,7 @@ _CLAUSE = re.compile(r" (?=(?:MATCH|WITH|CALL|UNWIND|RETURN|WHERE) )")
 _BODIES = (
     "CALL (rows) {{ UNWIND CASE WHEN size(rows) <= $few THEN rows ELSE [] END AS row"
     " UNWIND [{ids}] AS id WITH DISTINCT id"
-    " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
+    " MATCH (v:Version) USING INDEX SEEK v:Version(space, id, from_seq)"
     " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq RETURN collect(v.body) AS bodies }}"
 )
 

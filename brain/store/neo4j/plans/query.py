@@ -91,7 +91,8 @@ class Query:
         """
         holds = f"{version}.from_seq <= $at AND $at < {version}.to_seq"
         where = " AND ".join([f"{version}.space = $space", *conditions, holds])
-        self.clauses.append(f"MATCH ({version}:Version) USING INDEX {version}:Version(space, {index}) WHERE {where}")
+        hint = f"USING INDEX SEEK {version}:Version(space, {index})"
+        self.clauses.append(f"MATCH ({version}:Version) {hint} WHERE {where}")
         made: dict[str, str] = {}
         for name, stand in self.stands.items():
             if stand.id.startswith(f"{version}."):

@@ -52,9 +52,9 @@ def _scan(query: Query, step: Scan) -> None:
     conditions = list(_conditions(query, f"{version}.", step))
     is_found_by_conditions = False
     if bound is not None:
-        index, first = _BY_ID, f"{version}.id = {bound.id}"
+        index, first = _BY_ID, [f"{version}.id = {bound.id}"]
     elif step.ids is not None:
-        index, first = _BY_ID, f"{version}.id IS NOT NULL"
+        index, first = _BY_ID, []
     elif given:
         index, first = _by_reference(query, version, given)
     else:
@@ -62,40 +62,40 @@ def _scan(query: Query, step: Scan) -> None:
         is_found_by_conditions = True
     query.stands[step.variable] = Row(f"{version}.id")
     ends = [one for match in references for one in _reference(query, version, match)]
-    query.match(version, index, [first, *conditions, *ends])
+    query.match(version, index, [*first, *conditions, *ends])
     tests = [*_tests(step, is_found_by_conditions=is_found_by_conditions)]
     query.tests += [(version, test) for test in tests]
 
 
-def _by_reference(query: Query, version: str, given: list[Match]) -> tuple[str, str]:
-    """The access to the Assertions that refer to something."""
+def _by_reference(query: Query, version: str, given: list[Match]) -> tuple[str, list[str]]:
+    """The index of the Assertions that refer to something, and what else it needs."""
     by = {match.path: match for match in given}
     if ("proposition",) in by:
-        return "proposition", f"{version}.proposition IS NOT NULL"
+        return "proposition", []
     path, match = next(iter(by.items()))
     relationship, source = f"r{version[1:]}", f"s{version[1:]}"
     type_ = _REFERENCES[path][1]
     target = _is_end(query, f"{relationship}.target", match.value)
     query.clauses.append(
-        f"MATCH ({source}:Element)-[{relationship}:{type_}]->() USING INDEX {relationship}:{type_}(space, target)"
+        f"MATCH ({source}:Element)-[{relationship}:{type_}]->() USING INDEX SEEK {relationship}:{type_}(space, target)"
         f" WHERE {relationship}.space = $space AND {target}"
         f" AND {relationship}.from_seq <= $at AND $at < {relationship}.to_seq"
     )
     query.follow([f"{source}.id AS {source}_id"])
-    return _BY_ID, f"{version}.id = {source}_id"
+    return _BY_ID, [f"{version}.id = {source}_id"]
 
 
-def _by_conditions(query: Query, version: str, step: Scan) -> tuple[str, str]:
-    """The access to elements that nothing before leads to."""
+def _by_conditions(query: Query, version: str, step: Scan) -> tuple[str, list[str]]:
+    """The index of elements that nothing before leads to, and what it needs beside the conditions."""
     conditions = step.conditions
     for name, index in BY_TEXT.items():
         if getattr(conditions, name) is not None:
-            return index, f"{version}.type IS NOT NULL" if name == "key" else f"{version}.{name} IS NOT NULL"
+            return index, [f"{version}.type IS NOT NULL"] if name == "key" and types_of(conditions) is None else []
     if query.is_joined:
         raise NotPushable("every row with every element")
     if conditions.members or any(match.holds != "reference" for match in step.matches):
         raise NotPushable("most of what is read is thrown away")
-    return f"{'kind' if types_of(conditions) is None else 'type'}, number", f"{version}.number IS NOT NULL"
+    return f"{'kind' if types_of(conditions) is None else 'type'}, number", [f"{version}.number IS NOT NULL"]
 
 
 def _is_given(query: Query, match: Match) -> bool:
