@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from brain.store.base import EdgeScan, Kind, Likeness, Scan, SearchMode, SearchQuery, Snapshot
+from brain.store.base import EdgeScan, Kind, Likeness, Scan, SearchMode, SearchQuery, Snapshot, TupleScan
 from brain.store.dump import renamed
 from brain.store.embedding import index_pending
 from brain.store.hashing import HashEmbedder
 from brain.store.neo4j import Neo4jStore, connection
-from tests.store.building import KNOWS, concept, erase, evidence, ref, stub, write, write_in
+from tests.store.building import KNOWS, LIVES_IN, concept, erase, evidence, proposition, ref, stub, write, write_in
 from tests.store.contracts.graph import SCANS, TUPLES, small_world
 from tests.store.neo4j_service import fresh_store
 
@@ -128,3 +128,39 @@ def test_every_statement_starts_at_an_index_and_no_value_stands_in_one(
                 assert "Scan" not in operator or scanned in FEW, (operator, details, statement)
             assert "alice" not in statement.lower()
             assert "kip://" not in statement
+
+
+def of(*ids: str) -> frozenset[str]:
+    return frozenset(ids)
+
+
+FROM_HUBS = {
+    "a rare predicate of a hub": (TupleScan(of("C-1"), of(KNOWS)), 1),
+    "a rare predicate to a hub": (TupleScan(None, of(KNOWS), of("C-2")), 1),
+    "one tuple between hubs": (TupleScan(of("C-1"), of(LIVES_IN), of("C-2")), 1),
+    "two tuples to a hub": (TupleScan(of("C-1001", "C-1002"), of(LIVES_IN), of("C-2")), 2),
+    "two tuples of a hub": (TupleScan(of("C-1"), of(LIVES_IN), of("C-7", "C-8")), 2),
+}
+
+
+@pytest.mark.requirement("BR-STORE-006")
+def test_what_is_asked_of_a_hub_costs_what_is_answered(store: Neo4jStore, asked: dict[str, Mapping[str, Any]]) -> None:
+    space = store.create("demo", now_ms=0)
+    write(space, concept("C-1"), concept("C-2"), proposition("P-1", "C-1", KNOWS, ref("C-2")))
+    write(space, *(proposition(f"P-{n}", "C-1", LIVES_IN, ref(f"C-{n}")) for n in range(2, 402)))
+    write(space, *(proposition(f"P-{n}", f"C-{n}", LIVES_IN, ref("C-2")) for n in range(1001, 1401)))
+    for name, (query, answers) in FROM_HUBS.items():
+        with space.snapshot() as snapshot:
+            asked.clear()
+            assert len(snapshot.tuples(query)) == answers, name
+        [(statement, parameters)] = asked.items()
+        with store._database._driver.session() as session:
+            profile = session.run(f"PROFILE {connection._bound(statement)}", {"p": parameters}).consume().profile
+        assert profile is not None
+        assert sum(hits(profile)) <= 40, name
+
+
+def hits(plan: Mapping[str, Any]) -> Iterator[int]:
+    yield plan.get("dbHits", 0)
+    for child in plan.get("children", ()):
+        yield from hits(child)

@@ -9,6 +9,9 @@ from brain.store.neo4j.keys import indexed_all
 from brain.store.neo4j.scans import HOLDS
 from brain.store.rows import indexed_object
 
+_MOST_EXACT = 500
+"""Look-ups of single tuples that are done rather than one of everything at an end."""
+
 
 def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
     """The pattern of the versions `v` that a scan asks for, and its parameters; None when nothing meets it."""
@@ -29,7 +32,9 @@ def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
     if query.states is not None:
         conditions.append("v.state IN $states")
         parameters["states"] = sorted(query.states)
-    if query.subjects is not None and (query.objects is None or len(query.subjects) <= len(query.objects)):
+    if query.subjects is not None and (
+        query.objects is None or _is_exact(query) or len(query.subjects) <= len(query.objects)
+    ):
         index = "space, subject, type, object_key"
         conditions += ["v.type IS NOT NULL", "v.object_key IS NOT NULL"]
     elif query.objects is not None:
@@ -43,3 +48,10 @@ def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
         conditions += ["v.kind = 'proposition'", "v.number IS NOT NULL"]
     where = " AND ".join(["v.space = $space", *conditions])
     return f"MATCH (v:Version) USING INDEX SEEK v:Version({index}) WHERE {where}", parameters
+
+
+def _is_exact(query: TupleScan) -> bool:
+    """Whether every tuple asked for can be looked up by all of it, however many others its ends have."""
+    if query.subjects is None or query.predicates is None or query.objects is None:
+        return False
+    return len(query.subjects) * len(query.predicates) * len(query.objects) <= _MOST_EXACT
