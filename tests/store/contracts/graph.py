@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -234,6 +235,21 @@ class GraphContract:
         query, expected = TUPLES[name]
         with world.snapshot() as snapshot:
             assert ids(snapshot.tuples(query)) == expected
+
+    @pytest.mark.parametrize("expected", [{"claims": True}, {"hops": 2}, {"hops": 9}], ids=str)
+    def test_what_is_expected_changes_no_answer(self, world: SpaceStore, expected: Any) -> None:
+        write(world, proposition("P-5", "C-2", KNOWS, ref("C-1")), assertion("A-4", "P-1", "C-2"))
+        made = EdgeScan(fields=frozenset({"outputs"}), targets=frozenset({"E-1", "A-1"}))
+        maker = EdgeScan(sources=frozenset({"E-1"}), fields=frozenset({"generated_by"}))
+        for name in ("a subject and a predicate", "an object", "all three", "nobody"):
+            with world.snapshot(1) as snapshot:
+                snapshot.expect(TUPLES[name][0], **expected)
+                for asked, found in TUPLES.values():
+                    assert ids(snapshot.tuples(asked)) == found
+                assert ids(snapshot.assertions(["P-1", "P-2"])) == ["A-1", "A-2", "A-3"]
+                assert snapshot.edges(made) == [Edge("X-1", "outputs", "E-1", 0, None)]
+                assert snapshot.edges(maker) == [Edge("E-1", "generated_by", "X-1", 0, None)]
+                assert snapshot.elements(["C-1", "P-1", "E-1", "C-77"]).keys() == {"C-1", "P-1", "E-1"}
 
     def test_literals_are_told_apart_by_value_and_datatype(self, space: SpaceStore) -> None:
         literals = [1, "1", True, None, "true", "é", "a" * 100_000, "a" * 100_001, 1.5]
