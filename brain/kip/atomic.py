@@ -13,7 +13,7 @@ from brain.kip.governance.access import Access
 from brain.kip.operate import Done, Operator, Undo, ledger_of, named, outcome_of, replayed, skipped
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
-from brain.store.base import Transaction
+from brain.store.base import SpaceMissing, Transaction
 
 
 def all_or_none(operator: Operator, prepared: Sequence[Prepared]) -> list[Done]:
@@ -30,7 +30,9 @@ def all_or_none(operator: Operator, prepared: Sequence[Prepared]) -> list[Done]:
     except errors.RequiresApproval as refused:
         operator.file(refused, prepared, batch.keeper.request_digest, batch.changes)
         return batch.broken_off(refused)
-    except Exception as error:  # noqa: BLE001 - whatever it was, every operation has a result
+    except SpaceMissing:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever else it was, every operation has a result
         return batch.broken_off(error)
     return batch.done if kept is None else batch.replayed(kept)
 

@@ -24,7 +24,7 @@ from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
 from brain.kip.search import embed_ahead
 from brain.kip.write import IngestEntry, Ledger, run_kml
-from brain.store.base import Snapshot, Transaction
+from brain.store.base import Snapshot, SpaceMissing, Transaction
 from brain.times import Seq, timestamp
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ class Operator:
             if isinstance(prepared.statement, ast.Preview) and prepared.statement.subject == "KML":
                 return self._preview(prepared, prepared.statement)
             return self.read(prepared, self.engine.read_seq(prepared, self.request.snapshot_token))
-        except Exception as error:  # noqa: BLE001 - whatever it was, the operation has a result
+        except SpaceMissing:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever else it was, the operation has a result
             return self.failed(prepared, error)
 
     def read(self, prepared: Prepared, seq: Seq | None) -> Done:

@@ -34,7 +34,7 @@ from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
 from brain.kip.scopes import has_search
 from brain.kip.write import run_kml
-from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceStore, Transaction
+from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceMissing, SpaceStore, Transaction
 from brain.times import Clock, Seq
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class Engine:
         """Run a request envelope (§70 to §84) and answer with a response envelope; never raises a KipError.
 
         request  JSON text, or the object it states
+        raises   SpaceMissing when the Space was deleted or closed: there is nobody to answer for it
         """
         began_ms = monotonic() * 1000
         raw: Any = request
@@ -102,6 +103,8 @@ class Engine:
             return self._run(envelope, prepared, session, deadline_ms)
         except errors.KipError as error:
             return Outcome(respond.refused(error, raw), ())
+        except SpaceMissing:
+            raise
         except Exception as error:  # noqa: BLE001 - a defect is answered and logged, without content
             return Outcome(respond.refused(self.report(error), raw), ())
 
