@@ -131,6 +131,7 @@ class _Look:
             count = conversations.count(now, FORMATION)
             records = {number: conversations.read(now, FORMATION, number) for number in range(1, count + 1)}
             inputs = {number: conversations.input_of(now, FORMATION, number) for number in records}
+            commits = {number: conversations.commits_of(now, FORMATION, number) for number in records}
             left = [*now.work(FORMATION), *now.work(MAINTENANCE)]
             lease = now.lease(PASS_LEASE)
         self._fault("entries left in a queue", len(left), f"{len(left)} entries")
@@ -152,7 +153,7 @@ class _Look:
             else:
                 self._totals["unanswered and there"] += number not in accepted
                 self._judge_record(number, record, things, claims)
-        self._count_order(records, inputs, words)
+        self._count_order(commits)
 
     def _judge_record(
         self, number: int, record: Mapping[str, Any], things: Sequence[str], claims: Counter[str]
@@ -169,22 +170,13 @@ class _Look:
             self._reasons[str(reason).partition(";")[0]] += 1
             self._fault("failed without a reason", int(not reason), f"conversation {number}")
 
-    def _count_order(
-        self,
-        records: Mapping[int, Mapping[str, Any] | None],
-        inputs: Mapping[int, Mapping[str, Any] | None],
-        words: Sequence[Sequence[Any]],
-    ) -> None:
-        """How many inputs of one message were put down after one that was accepted later."""
-        places = {str(text): int(str(name).rpartition("-")[2]) for name, text in words}
+    def _count_order(self, commits: Mapping[int, Sequence[int]]) -> None:
+        """How many inputs were formed after one that was accepted later."""
         last = 0
-        for number, record in sorted(records.items()):
-            things = _things(inputs[number])
-            if record is None or record["status"] != "completed" or len(things) != 1:
-                continue
-            place = places.get(f"I own a {things[0]}.", last)
-            self._totals["out of order"] += place < last
-            last = max(last, place)
+        for _, seqs in sorted(commits.items()):
+            if seqs:
+                self._totals["out of order"] += seqs[0] < last
+                last = max(last, seqs[0])
 
     def _count_doubles(self, name: str, found: Counter[str]) -> None:
         for what, count in found.items():
