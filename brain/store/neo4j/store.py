@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import Lock
 from typing import Any
 
@@ -43,14 +43,17 @@ _REMOVED = (
     "MATCH (r:Removed) WHERE r.deployment = $deployment AND coalesce(r.loading_ms, 0) < $abandoned RETURN r.space"
 )
 _LOADING = "MERGE (r:Removed {deployment: $deployment, space: $space}) SET r.loading_ms = $now FINISH"
+# Made again after its answer was lost it makes nothing: the mark of its beginning went with the first time.
 _LOADED = (
-    "CALL () { MATCH (r:Removed) WHERE r.space = $space DELETE r RETURN count(*) AS begun }"
-    f" CALL () {{ {_SPACE} AND $replace SET s.open = true"
+    "CALL () { MATCH (r:Removed) WHERE r.space = $space AND r.loading_ms = $now DELETE r RETURN count(*) AS begun }"
+    f" WITH begun WHERE begun = 1 CALL () {{ {_SPACE} AND $replace SET s.open = true"
     " CREATE (:Removed {deployment: $deployment, space: s.space}) DETACH DELETE s }"
     " CREATE (s:Space {deployment: $deployment, id: $id, instance: $instance, space: $space, created_ms: $created,"
     " analysis: $analysis, open: true, head: $head, totals: $totals, controls_seq: $head, merges_seq: $head,"
     " token: ''}) SET s += $last CREATE (g:Gate {space: $space, open: true}) FINISH"
 )
+# Whoever takes the mark away may clear: from then on the Space can no longer appear. When there is none, it has.
+_CLAIM = "MATCH (r:Removed) WHERE r.space = $space REMOVE r.loading_ms RETURN count(r)"
 _FORGET = "MATCH (r:Removed) WHERE r.space = $space DELETE r FINISH"
 _BATCH = 5_000
 _ABANDONED_MS = 6 * 3_600_000
@@ -137,7 +140,9 @@ class Neo4jStore:
                 verify(dumping.rows_of(database.read, space, first, dumping.from_aside(aside)), tally)
             self._appear(first, instance, loader, names | {"replace": replace})
         except BaseException:
-            _clear(database, space)
+            with suppress(errors.KipError):  # what is left then is found by its mark later
+                if database.run(_CLAIM, {"space": space})[0][0]:
+                    _clear(database, space)
             raise
         if replace:
             self._clear_removed()
@@ -161,8 +166,9 @@ class Neo4jStore:
         except errors.InternalError as error:
             if code_of(error.__cause__ or error) != "ConstraintValidationFailed":
                 raise
-            if self._ready().read(_OPEN, self._names(first.space_id)) != [(instance,)]:
-                raise SpaceExists(first.space_id) from error
+            raise SpaceExists(first.space_id) from error
+        if self._ready().read(_OPEN, self._names(first.space_id)) != [(instance,)]:
+            raise errors.SerializationConflict("The Space was removed while it was loaded.")
 
     def check(self) -> None:
         self._ready().check(_CHECK)
@@ -199,7 +205,8 @@ class Neo4jStore:
         database = self._ready()
         abandoned = self._clock.now_ms() - _ABANDONED_MS
         for (space,) in database.read(_REMOVED, self._names() | {"abandoned": abandoned}):
-            _clear(database, space)
+            if database.run(_CLAIM, {"space": space})[0][0]:
+                _clear(database, space)
 
     def _names(self, space_id: str = "") -> dict[str, Any]:
         return {"deployment": self._deployment, "id": space_id}
