@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
+from neo4j.exceptions import AuthError, ConnectionPoolError, DriverError, Neo4jError, ServiceUnavailable, SessionExpired
 
 from brain import errors
 
@@ -37,6 +37,8 @@ def translated(error: Exception) -> errors.KipError:
         return errors.SerializationConflict("Other writers kept the Space busy for too long.")
     if isinstance(error, AuthError):
         return _for_now("The database refuses the service's name or password.", "Let the service log in to Neo4j.")
+    if isinstance(error, ConnectionPoolError):
+        return _for_now("Too many requests wait for the database.", "Send it again a little later.")
     if isinstance(error, UNREACHED) or code in _NOT_NOW:
         return _for_now("The database cannot be reached.", "Send it again once Neo4j is back.")
     if isinstance(error, Neo4jError) and error.is_retryable():

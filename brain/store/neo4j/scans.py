@@ -34,13 +34,13 @@ class ScanPlan:
 
     @property
     def page(self) -> str:
-        """A statement of the bodies past number `$after`, `$limit` of them."""
+        """A statement of the numbers and bodies past number `$after`, `$limit` of them in one list."""
         versions = f"{self.match} AND v.number > $after AND {self.where}"
         if self.by_type is None:
-            return f"{versions} RETURN v.number, v.body ORDER BY {self.order} LIMIT $limit"
+            return f"{versions} WITH v ORDER BY {self.order} LIMIT $limit RETURN collect([v.number, v.body])"
         return (
             f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS found ORDER BY {self.order} LIMIT $limit }}"
-            " RETURN found.number AS number, found.body ORDER BY number LIMIT $limit"
+            " WITH found ORDER BY found.number LIMIT $limit RETURN collect([found.number, found.body])"
         )
 
     @property

@@ -56,11 +56,13 @@ _LAST_VERSION = " ORDER BY v.space DESC, v.id DESC, v.from_seq DESC LIMIT 1"
 ELEMENTS = (
     "UNWIND $ids AS id CALL (id) { MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
     f" WHERE v.space = $space AND v.id = id AND v.from_seq <= $at RETURN v{_LAST_VERSION} }}"
-    " RETURN v.from_seq, v.body"
+    " RETURN collect([v.from_seq, v.body])"
 )
+"""One list in one record: each record is a message of its own, and a thousand of these take longer than to find what
+they say."""
 _ASSERTIONS = (
     "MATCH (v:Version) USING INDEX v:Version(space, proposition)"
-    f" WHERE v.space = $space AND v.proposition IN $about AND {HOLDS} RETURN v.body ORDER BY v.number"
+    f" WHERE v.space = $space AND v.proposition IN $about AND {HOLDS} WITH v ORDER BY v.number RETURN collect(v.body)"
 )
 _MERGES = (
     "MATCH (v:Version) USING INDEX v:Version(space, merged_into)"
@@ -196,13 +198,13 @@ class Neo4jSnapshot(StateReader):
         if pattern is None:
             return []
         match, parameters = pattern
-        found = self._rows(f"{match} RETURN v.body ORDER BY v.number", at=self._at, **parameters)
-        return [element_of(body) for (body,) in found]
+        found = self._list(f"{match} WITH v ORDER BY v.number RETURN collect(v.body)", at=self._at, **parameters)
+        return [element_of(body) for body in found]
 
     def assertions(self, about: Collection[ElementId]) -> list[Element]:
         if not about:
             return []
-        return [element_of(body) for (body,) in self._rows(_ASSERTIONS, about=sorted(set(about)), at=self._at)]
+        return [element_of(body) for body in self._list(_ASSERTIONS, about=sorted(set(about)), at=self._at)]
 
     def edges(self, query: EdgeScan) -> list[Edge]:
         if any(values is not None and not values for values in (query.sources, query.fields, query.targets)):
@@ -338,6 +340,11 @@ class Neo4jSnapshot(StateReader):
         rows_ = self._rows(statement, **parameters)
         return rows_[0] if rows_ else None
 
+    def _list(self, statement: str, **parameters: Any) -> list[Any]:
+        """The one value of a statement, which collects all it finds in a list."""
+        [(found,)] = self._rows(statement, **parameters)
+        return list(found)
+
     def _is_of_now(self, since: Seq) -> bool:
         """Whether what last changed with commit `since` is at this snapshot as it is at the head it was opened at."""
         return self.seq >= since
@@ -346,14 +353,14 @@ class Neo4jSnapshot(StateReader):
         return dict(self._rows(_MERGES, at=self._at))
 
     def _versions_of(self, ids: Collection[ElementId]) -> list[tuple[Seq, Element]]:
-        found = self._rows(ELEMENTS, ids=sorted(set(ids)), at=self._at)
+        found = self._list(ELEMENTS, ids=sorted(set(ids)), at=self._at)
         return [(since, element_of(body)) for since, body in found]
 
     def _matching(self, plan: ScanPlan, after: int, limit: int | None) -> Iterator[Element]:
         """The elements of a plan by ascending number, one page in memory."""
         page = PAGE if limit is None or plan.members else max(1, min(PAGE, limit))
         while True:
-            found = self._rows(plan.page, at=self._at, after=after, limit=page, **plan.parameters)
+            found = self._list(plan.page, at=self._at, after=after, limit=page, **plan.parameters)
             for _, body in found:
                 element = element_of(body)
                 if plan.holds(element):

@@ -23,7 +23,7 @@ from brain.store.dump import Row, SpaceRow
 from brain.store.neo4j import connection, dumping
 from brain.store.neo4j.ahead import AheadSnapshot
 from brain.store.neo4j.connection import Database, Turn
-from brain.store.neo4j.failures import UNREACHED, DriverError, Neo4jError, code_of, translated
+from brain.store.neo4j.failures import DriverError, Neo4jError, code_of, translated
 from brain.store.neo4j.snapshot import Head, Neo4jSnapshot, Remembered
 from brain.store.neo4j.transaction import Neo4jTransaction, Start
 from brain.store.search import ANALYSIS
@@ -215,11 +215,10 @@ class Neo4jSpace:
     def _commit(self, turn: Turn, transaction: Neo4jTransaction, token: str) -> None:
         try:
             turn.commit()
-        except (*UNREACHED, DriverError) as error:
+        except (Neo4jError, DriverError, OSError) as error:
+            # Some answers of a server that is in trouble do not say either whether it has committed.
             if not self._took_place(transaction, token):
                 raise translated(error) from error
-        except Neo4jError as error:
-            raise translated(error) from error
 
     def _took_place(self, transaction: Neo4jTransaction, token: str) -> bool:
         """Whether a commit whose answer was lost is there; OutcomeUnknown when nobody can say."""

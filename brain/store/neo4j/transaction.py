@@ -314,7 +314,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         unknown = sorted({element_id for element_id in ids if element_id not in self._held})
         if not unknown:
             return
-        found = self._run(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq})
+        [(found,)] = self._run(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq})
         self._held.update(dict.fromkeys(unknown))
         for since, body in found:
             element = versions.element_of(body)

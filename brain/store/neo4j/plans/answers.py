@@ -16,7 +16,7 @@ from brain.kip.algebra import Block, Step, variables
 from brain.store.base import Element, Json, Undecided
 from brain.store.neo4j.keys import ID_LETTERS, KINDS
 from brain.store.neo4j.plans.query import End, NotPushable, Query, Test
-from brain.store.neo4j.plans.steps import add
+from brain.store.neo4j.plans.steps import add, names_others
 from brain.store.neo4j.versions import element_of
 
 MOST = 5_000
@@ -81,7 +81,7 @@ def statement_of(plan: Step) -> Statement:
     """
     if not isinstance(plan, Block):
         raise NotPushable(type(plan).__name__)
-    if len(plan.steps) < 2:
+    if len(plan.steps) == 1 and not names_others(plan.steps[0]):
         raise NotPushable("a scan, which gives the elements themselves")
     if len(plan.steps) > _MOST_STEPS:
         raise NotPushable("a text that takes long to be planned")

@@ -33,6 +33,11 @@ def add(query: Query, step: Step) -> None:
     _ADD.get(type(step), _refuse)(query, step)
 
 
+def names_others(step: Step) -> bool:
+    """Whether an element comes with others that it refers to."""
+    return isinstance(step, Tuple) or (isinstance(step, Scan) and any(match.edges for match in step.matches))
+
+
 def _refuse(_: Query, step: Step) -> None:
     raise NotPushable(type(step).__name__)
 
@@ -186,7 +191,8 @@ def _tuple(query: Query, step: Tuple) -> None:
     query.stands[step.proposition] = Row(f"{version}.id")
     conditions.append(_end(query, f"{version}.subject", step.subject))
     conditions.append(_object(query, version, step.object))
-    conditions += [f"{version}.{name} IS NOT NULL" for name in _UNSAID.get(index, ())]
+    if index == _BY_TYPE:
+        conditions.append(f"{version}.number IS NOT NULL")
     query.match(version, index, conditions)
 
 
@@ -200,8 +206,6 @@ def _tuple_index(query: Query, step: Tuple) -> str:
 
 
 _BY_SUBJECT, _BY_OBJECT, _BY_TYPE = "subject, type, object_key", "object_key, type", "type, number"
-_UNSAID = {_BY_SUBJECT: ("object_key",), _BY_TYPE: ("number",)}
-"""Properties of an index that no condition names otherwise."""
 
 
 def _end(query: Query, column: str, term: Term | object) -> str:
