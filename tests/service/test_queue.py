@@ -285,8 +285,10 @@ async def test_accepting_is_one_write_or_none(home: World, monkeypatch: pytest.M
         raise OSError("no")
 
     space = home.application.spaces.get("home")
+    with space.transaction() as tx:
+        kind = type(tx)
     with monkeypatch.context() as patch:
-        patch.setattr("brain.store.sqlite.transaction.SqliteTransaction.enqueue", refuse)
+        patch.setattr(kind, "enqueue", refuse)
         with pytest.raises(OSError, match="no"):
             await home.submit("lost")
     with space.snapshot() as now:
