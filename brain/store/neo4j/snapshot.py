@@ -280,8 +280,10 @@ class Neo4jSnapshot(StateReader):
         return None if statement is None else self._run_plan(statement)
 
     def explain(self, plan: Step) -> str | None:
+        from brain.store.neo4j import plans
+
         statement = self._compiled(plan)
-        return None if statement is None else statement.shown
+        return None if statement is None else plans.shown(statement)
 
     def _compiled(self, plan: Step) -> plans.Statement | None:
         from brain.store.neo4j import plans

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from itertools import count, pairwise
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,13 +14,17 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from brain.kip.context import Run
+from brain.kip.parser import parse
 from brain.kip.plan import plan_of
+from brain.kip.planned import shown
 from brain.kip.read import run_find
 from brain.store.base import SpaceStore
 from brain.store.neo4j import Neo4jStore, connection
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import blocks, chance, graphs
+from tests.kip.read.test_plans import CASES, LINE
 from tests.kip.read.test_pushdown import any_query, outcome, what_a_store_runs
 from tests.laws import law
 from tests.store.neo4j_service import fresh_store
@@ -173,6 +179,8 @@ TRIPS = {
         1,
     ),
     "a count": ('FIND(COUNT(?b)) WHERE { ?a {key: "a"} (?a, "knows", ?b) }', 1),
+    "one tuple": ('FIND(?b.name) WHERE { ("C-1", "knows", ?b) }', 1),
+    "one claim": ('FIND(?w.name) WHERE { ?x ASSERTION {proposition: "P-1", asserted_by: ?w} }', 1),
     "a slot": ('FIND(?s) WHERE { ?a {key: "a"} ?s BELIEF SLOT (?a, "knows") }', 2),
     "a belief": ('FIND(?b.status) WHERE { ?a {key: "a"} ?p (?a, "knows", ?o) ?b BELIEF (?p) }', 2),
 }
@@ -198,6 +206,25 @@ def test_round_trips(store: Neo4jStore, small: SpaceStore, query: str, trips: in
         answer = run_find(find(query), run)
         assert answer.result
         assert store.trips - before == trips
+
+
+@pytest.fixture(scope="module")
+def empty(store: Neo4jStore) -> Iterator[Run]:
+    with reading(Graph().store(store, "empty"), {"who": {"type": "Person", "key": "alice"}, "n": 10}) as run:
+        yield run
+
+
+@pytest.mark.requirement("KI-KQL-006")
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem) for path in CASES])
+def test_plan(empty: Run, path: Path) -> None:
+    """What Neo4j runs of each plan of `test_plans.py`, in a file beside it."""
+    statement: Any = parse(path.read_text(encoding="utf-8").partition(LINE)[0])
+    plan = shown(plan_of(statement, empty), empty.snapshot).partition(LINE)[2] + "\n"
+    kept = path.with_suffix(".cypher")
+    if os.environ.get("REWRITE_PLANS"):
+        kept.write_text(plan, encoding="utf-8")
+        return
+    assert plan == kept.read_text(encoding="utf-8")
 
 
 @pytest.mark.requirement("BR-STORE-012")

@@ -1,4 +1,4 @@
-"""Blocks as statements, and how the one row of a statement becomes the rows of the block.
+"""Blocks and counts as statements, and how the one record of a statement becomes the rows of the plan.
 
 All rows come as one list in one record: Neo4j's protocol makes a message of every record, and a thousand of these take
 longer than finding what they say. Where the rows are few the elements they name come along, for whoever looks into
@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from brain.kip.algebra import Block, Step, variables
+from brain.kip.algebra import Block, Group, Step, variables
 from brain.store.base import Element, Json, Undecided
 from brain.store.neo4j.keys import ID_LETTERS, KINDS
 from brain.store.neo4j.plans.query import End, NotPushable, Query, Test
@@ -21,6 +21,12 @@ from brain.store.neo4j.versions import element_of
 
 MOST = 5_000
 """Rows a statement may come to. More are read step by step, in bounded memory."""
+
+MOST_COUNTED = 200_000
+"""Rows a count goes through, which Neo4j holds in memory."""
+
+_CITED = 64
+"""Solutions of a count whose elements are named."""
 
 FEW = 256
 """Rows up to which the elements they name come along."""
@@ -38,14 +44,66 @@ _BODIES = (
 )
 
 
+class Statement(Protocol):
+    """One statement that reads what a plan asks for.
+
+    compares_ends  whether it is exact only while nothing was merged
+    """
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+
+    @property
+    def compares_ends(self) -> bool: ...
+
+    def rows(self, found: Sequence[Any]) -> Iterator[tuple[Json, ...]]:
+        """The rows of the plan, of the one record.
+
+        raises  Undecided when there are more than one record should hold
+        """
+        ...
+
+
+def shown(statement: Statement) -> str:
+    """A statement on several lines, for people."""
+    return _CLAUSE.sub("\n", statement.text)
+
+
+def statement_of(plan: Step) -> Statement:
+    """The statement of a Block, or of a Group that counts.
+
+    raises  NotPushable
+    """
+    match plan:
+        case Block():
+            return _block(plan)
+        case Group(keys=()):
+            return _count(plan)
+    raise NotPushable(type(plan).__name__)
+
+
+def _joined(block: Block) -> Query:
+    if len(block.steps) > _MOST_STEPS:
+        raise NotPushable("a text that takes long to be planned")
+    query = Query()
+    for step in block.steps:
+        add(query, step)
+    return query
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement, and how what it gives becomes the rows of the plan.
+class Rows:
+    """The statement of a block.
 
     columns        per variable the place of its id or object key in a row, and for an object that of the body of a
                    Proposition whose object is a Literal, else None
     tests          places of bodies, and tests of their elements
-    compares_ends  whether it is exact only while nothing was merged
     """
 
     text: str
@@ -54,16 +112,7 @@ class Statement:
     tests: tuple[tuple[int, Test], ...]
     compares_ends: bool
 
-    @property
-    def shown(self) -> str:
-        """The statement on several lines, for people."""
-        return _CLAUSE.sub("\n", self.text)
-
     def rows(self, found: Sequence[Any]) -> Iterator[tuple[Json, ...]]:
-        """The rows of the block, of the one record.
-
-        raises  Undecided when there are more than one record should hold
-        """
         rows, bodies = found
         if len(rows) > MOST:
             raise Undecided
@@ -74,20 +123,10 @@ class Statement:
                 yield tuple(_cell(row, *column, elements) for column in self.columns)
 
 
-def statement_of(plan: Step) -> Statement:
-    """The statement of a Block.
-
-    raises  NotPushable
-    """
-    if not isinstance(plan, Block):
-        raise NotPushable(type(plan).__name__)
+def _block(plan: Block) -> Rows:
     if len(plan.steps) == 1 and not names_others(plan.steps[0]):
         raise NotPushable("a scan, which gives the elements themselves")
-    if len(plan.steps) > _MOST_STEPS:
-        raise NotPushable("a text that takes long to be planned")
-    query = Query()
-    for step in plan.steps:
-        add(query, step)
+    query = _joined(plan)
     selected: dict[str, int] = {}
     columns = []
     for name in variables(plan):
@@ -109,7 +148,7 @@ def statement_of(plan: Step) -> Statement:
         ]
     )
     parameters = query.parameters | {"most": MOST + 1, "few": FEW}
-    return Statement(text, parameters, tuple(columns), tuple(tests), query.compares_ends)
+    return Rows(text, parameters, tuple(columns), tuple(tests), query.compares_ends)
 
 
 def _cell(row: Sequence[Any], place: int, literal: int | None, elements: Mapping[str, Element]) -> Json:
@@ -123,3 +162,50 @@ def _element(body: str, read: dict[str, Element]) -> Element:
     if body not in read:
         read[body] = element_of(body)
     return read[body]
+
+
+# --- counts -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The statement of a Group without keys."""
+
+    text: str
+    parameters: dict[str, Any]
+    compares_ends: bool
+
+    def rows(self, found: Sequence[Any]) -> Iterator[tuple[Json, ...]]:
+        met, *counts, named = found
+        if met > MOST_COUNTED:
+            raise Undecided
+        yield (*counts, list(dict.fromkeys(key for row in named for key in row if key[0] in KINDS)))
+
+
+def _count(plan: Group) -> Count:
+    """How many distinct solutions there are, or distinct bindings of one variable in them."""
+    query = _joined(plan.source.source)
+    if query.tests or any(one.function != "COUNT" or one.argument.steps for one in plan.aggregates):
+        raise NotPushable("what is counted stands in bodies")
+    names = plan.source.variables
+    stands = {name: query.stands[name] for name in (*names, *query.stands)}
+    visible = list(dict.fromkeys(stands[name].id for name in names))
+    hidden = [id_ for id_ in dict.fromkeys(stand.id for stand in stands.values()) if id_ not in visible]
+    counted = []
+    for aggregate in plan.aggregates:
+        stand = stands[aggregate.argument.variable]
+        value = f"nullif({stand.id}, 'null')" if isinstance(stand, End) else stand.id
+        counted.append(f"count({'DISTINCT ' * aggregate.distinct}{value})")
+    if not visible:
+        raise NotPushable("nothing that tells solutions apart")
+    solution = ", ".join([*visible, *hidden])
+    carried = [*visible, *(f"head(collect({id_})) AS {id_}" for id_ in hidden)]
+    text = " ".join(
+        [
+            *query.clauses,
+            f"WITH {solution} LIMIT $most",
+            f"WITH {', '.join([*carried, 'count(*) AS ways'])}",
+            f"RETURN coalesce(sum(ways), 0), {', '.join(counted)}, collect([{solution}])[..$cited]",
+        ]
+    )
+    return Count(text, query.parameters | {"most": MOST_COUNTED + 1, "cited": _CITED}, query.compares_ends)

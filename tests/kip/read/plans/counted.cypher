@@ -1,0 +1,1 @@
+counted by the store

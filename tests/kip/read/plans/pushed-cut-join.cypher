@@ -1,0 +1,1 @@
+step by step
