@@ -38,6 +38,7 @@ _OF_ID = (
     "MATCH (v:Version) USING INDEX SEEK v:Version(space, id, from_seq)"
     " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq"
 )
+# Citations are walked, which could miss one while another commit rebuilds a hub: what is missed is asked for later.
 _CLAIMS = (
     " WITH v LIMIT $most WITH collect(v.body) AS tuples, collect(v.id) AS about"
     " CALL (about) { UNWIND about AS id MATCH (v:Version) USING INDEX SEEK v:Version(space, proposition)"
