@@ -20,7 +20,8 @@ from brain.kip.plan import plan_of
 from brain.kip.planned import shown
 from brain.kip.read import run_find
 from brain.store.base import SpaceStore
-from brain.store.neo4j import Neo4jStore, connection
+from brain.store.neo4j import Neo4jStore, ahead, connection
+from brain.store.neo4j.plans import answers
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import blocks, chance, graphs
@@ -64,6 +65,23 @@ def test_any_query_is_answered_as_step_by_step(store: Neo4jStore, graph: Graph, 
 @given(seed=st.integers(0, 2**32))
 def test_what_a_store_runs_is_what_its_steps_answer(store: Neo4jStore, seed: int) -> None:
     what_a_store_runs(store, seed)
+
+
+@pytest.mark.requirement("KI-KQL-006", "KI-KQL-067")
+@LAW
+@given(seed=st.integers(0, 2**32), most=st.integers(0, 6), few=st.integers(0, 6))
+def test_more_rows_than_a_record_should_hold_are_found_step_by_step(
+    store: Neo4jStore, here: SqliteStore, seed: int, most: int, few: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answers, "MOST", most)
+        patch.setattr(answers, "MOST_COUNTED", most)
+        patch.setattr(answers, "FEW", few)
+        patch.setattr(ahead, "_MOST", most + 1)
+        patch.setattr(ahead, "_FEW", few)
+        patch.setattr(ahead, "KEPT", few)
+        what_a_store_runs(store, seed)
+        either_store(store, here, seed)
 
 
 # --- what is read ahead -----------------------------------------------------------------------------------------------
@@ -136,6 +154,10 @@ def stated_graph(at: Random) -> Graph:
 @LAW
 @given(seed=st.integers(0, 2**32))
 def test_what_is_read_ahead_is_what_is_asked_for(store: Neo4jStore, here: SqliteStore, seed: int) -> None:
+    either_store(store, here, seed)
+
+
+def either_store(store: Neo4jStore, here: SqliteStore, seed: int) -> None:
     """SQLite, which reads nothing ahead, answers the same."""
     at = chance(seed)
     graph, name = stated_graph(at), f"ahead{next(_numbers)}"

@@ -19,7 +19,7 @@ from brain.store.neo4j.plans.query import End, NotPushable, Query, Test
 from brain.store.neo4j.plans.steps import add, names_others
 from brain.store.neo4j.versions import element_of
 
-MOST = 5_000
+MOST = 20_000
 """Rows a statement may come to. More are read step by step, in bounded memory."""
 
 MOST_COUNTED = 200_000
