@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
+# Tests of the whole application, run on SQLite with all others and then on Neo4j.
+ON_BOTH := tests/http/test_access.py tests/http/test_door.py tests/http/test_memory.py tests/http/test_queries.py \
+	tests/http/test_runs.py tests/service/test_queue.py
+
 .PHONY: run test services lint types cases clean serve
 
 run: $(STAMP)  ## Start the service, play the tour through its own HTTP API, keep serving (ONCE=1: stop after the tour)
@@ -15,6 +19,7 @@ serve: $(STAMP)  ## Start the service alone
 
 test: $(DEV_STAMP) services lint types  ## Everything: style, types, all tests
 	$(BIN)/python -m pytest -q -n 2
+	BRAIN_TEST_STORE=neo4j $(BIN)/python -m pytest -q -n 2 $(ON_BOTH)
 
 services: $(DEV_STAMP)  ## What tests need of Redis and Neo4j; the tests start and stop them
 	@$(BIN)/python -m deploy.services install
