@@ -38,15 +38,12 @@ _OF_ID = (
     "MATCH (v:Version) USING INDEX SEEK v:Version(space, id, from_seq)"
     " WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq"
 )
-# Citations are walked, which could miss one while another commit rebuilds a hub: what is missed is asked for later.
 _CLAIMS = (
     " WITH v LIMIT $most WITH collect(v.body) AS tuples, collect(v.id) AS about"
     " CALL (about) { UNWIND about AS id MATCH (v:Version) USING INDEX SEEK v:Version(space, proposition)"
     " WHERE v.space = $space AND v.proposition = id AND v.from_seq <= $at AND $at < v.to_seq"
-    " WITH v LIMIT $most RETURN collect(v.body) AS claims, collect(v.id) AS made }"
-    " CALL (made) { UNWIND made AS id MATCH (e:Element) USING INDEX SEEK e:Element(space, id)"
-    " WHERE e.space = $space AND e.id = id MATCH (e)-[r:CITES]->() WHERE r.from_seq <= $at AND $at < r.to_seq"
-    " RETURN collect(DISTINCT r.target) AS cited }"
+    " WITH v LIMIT $most RETURN collect(v.body) AS claims, collect(v.id) AS made, collect(v.cites) AS lists }"
+    " CALL (lists) { UNWIND lists AS list UNWIND list AS id RETURN collect(DISTINCT id) AS cited }"
     f" CALL (cited) {{ UNWIND cited AS id {_OF_ID} RETURN collect(v.body) AS evidence }}"
     " CALL (made, cited) { UNWIND made + cited AS id"
     " MATCH (e)-[r:PRODUCED]->() USING INDEX SEEK r:PRODUCED(space, target)"

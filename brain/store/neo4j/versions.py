@@ -33,8 +33,16 @@ def stored(element: Element) -> dict[str, Any]:
         "proposition": columns.proposition,
         "actor": columns.actor,
         "merged_into": columns.merged_into,
+        "cites": _cited(element),
         "body": json_text(element.body),
     }
+
+
+def _cited(element: Element) -> list[str] | None:
+    """The Evidence of an Assertion, in a property that no index has: its relationships are not to be walked."""
+    if element.kind is not Kind.ASSERTION:
+        return None
+    return sorted({edge.target for edge in rows.edges(element) if edge.field == "evidence"}) or None
 
 
 def version(element: Element, space: str, since: Seq) -> dict[str, Any]:
