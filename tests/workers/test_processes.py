@@ -127,7 +127,11 @@ def test_killed_while_it_accepts_and_forms_it_keeps_every_input_and_forms_none_t
     home = look(folder)
     statuses = dict(enumerate(home.statuses(), start=1))
     assert set(accepted) <= set(statuses), "an accepted input is lost"
-    assert set(statuses.values()) <= ENDS
+    # An input whose passes were cut short again and again waits for its next round; it stands in the queue.
+    waiting = [number for number, status in statuses.items() if status not in ENDS]
+    with home.application.spaces.use("home") as space, space.snapshot() as now:
+        assert [work.payload["conversation"] for work in now.work("formation")] == waiting
+    assert len(waiting) <= kills / 3
     claims, words = Counter(claimed(home)), Counter(said(home))
     assert max(claims.values()) == 1, "an input was formed twice"
     assert max(words.values()) == 1, "an input's words were put down twice"
@@ -135,11 +139,10 @@ def test_killed_while_it_accepts_and_forms_it_keeps_every_input_and_forms_none_t
         if statuses[number] == "completed":
             assert claims[thing] == 1
         else:
-            assert home.record(number)["failed_reason"].startswith("interrupted: ")
+            assert home.record(number)["failed_reason"].startswith("interrupted")
     in_order = [accepted[number] for number in sorted(accepted) if statuses[number] == "completed"]
     assert [thing for thing in claimed(home) if thing in set(in_order)] == in_order
     with home.application.spaces.get("home").snapshot() as now:
-        assert not now.work("formation")
         assert now.lease("pass") is None
     home.application.spaces.close()
 
@@ -266,8 +269,8 @@ def test_memory_storage_serves_says_that_nothing_is_kept_and_keeps_nothing(tmp_p
             assert "thing1" in server.post("/v1/home/recall", {"query": "What does Ana own?"})["content"]
             assert server.stop() == 0
             warned = [line for line in lines_of(server) if line["level"] == "warning"]
-            assert [line["event"] for line in warned] == ["memory_storage"]
-            assert re.search(r"lost|nothing", warned[0]["meaning"])
+            assert [line["event"] for line in warned] == ["no_authentication", "memory_storage"]
+            assert re.search(r"lost|nothing", warned[1]["meaning"])
     assert not folder.exists()
 
 

@@ -88,6 +88,8 @@ def _plain(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
     for chunk in _chunks(_ranked(plan, frame)):
         frame.load([row.items[0] for row in chunk], accesses)
         for ranked in chunk:
+            if len(readers) > WIDE:
+                frame.graph.check_deadline()
             values = tuple(read(ranked.items[0]) for read in readers)
             yield AnswerRow(values, ranked.position, frozenset(set().union(*map(cited, ranked.items))))
 

@@ -88,7 +88,12 @@ def full(space: SpaceStore) -> SpaceStore:
 
 class DumpContract:
     @pytest.mark.requirement("BR-LIFE-025", "BR-LIFE-026")
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    # One process may run it for each store; the examples of one are good for the other.
+    @settings(
+        max_examples=25,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
     @given(history=histories)
     def test_a_space_made_of_rows_answers_as_the_dumped_one_at_every_sequence(
         self, store: Store, history: list[object]
