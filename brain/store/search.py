@@ -16,12 +16,13 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import islice
 from math import log
 from typing import Any
 
-from brain.store.base import ElementId, Hit, element_number
+from brain.store.base import ElementId, Hit, Kind, SearchMode, SearchQuery, element_number
 from brain.unicode import normalize
 
 ANALYSIS = 1
@@ -149,6 +150,17 @@ SUPPOSED_TEXTS = 1_000_000
 """How many texts a corpus is taken to hold for a caller who may not know how many there are."""
 
 
+def length_norm(texts: int, size: int) -> tuple[float, float]:
+    """BM25's part of a text's length in a corpus of so many texts with so many terms: base and slope of
+    times / (times + base + slope * terms of the text)."""
+    return SATURATION * (1 - LENGTH_WEIGHT), SATURATION * LENGTH_WEIGHT * texts / size
+
+
+def texts_of(kind: Kind) -> Kind:
+    """The kind whose texts a search looks at: an Assertion is found by its Proposition."""
+    return Kind.PROPOSITION if kind is Kind.ASSERTION else kind
+
+
 def score(relevance: float) -> float:
     """A BM25 sum as a score in (0, 1)."""
     return relevance / (1 + relevance)
@@ -179,6 +191,20 @@ def fuse(rankings: Sequence[Sequence[Hit]], limit: int, threshold: float = 0.0) 
     fused = [Hit(element_id, min(share, 1.0)) for element_id, share in worth.items() if share >= threshold]
     fused.sort(key=lambda hit: (-hit.score, element_number(hit.id)))
     return fused[: max(limit, 0)]
+
+
+def by_mode(
+    query: SearchQuery, by_words: Callable[[SearchQuery], list[Hit]], by_likeness: Callable[[SearchQuery], list[Hit]]
+) -> list[Hit]:
+    """The hits of a search in its mode, by a store's two ways to find."""
+    match query.mode:
+        case SearchMode.KEYWORD:
+            return by_words(query)
+        case SearchMode.SEMANTIC:
+            return by_likeness(query)
+        case SearchMode.HYBRID:
+            wider = replace(query, limit=FUSED if query.limit > 0 else 0, threshold=0.0)
+            return fuse([by_words(wider), by_likeness(wider)], query.limit, query.threshold)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:

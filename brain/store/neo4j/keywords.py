@@ -1,26 +1,17 @@
 """Keyword search: BM25 over the postings that hold at a snapshot, in one statement.
 
-For a caller who may not see everything the postings are read first and weighed here, by what that caller sees alone:
-rarity and length must not tell of texts that are hidden.
+For a caller who may not see everything the postings are read first and weighed by what that caller sees alone
+(`brain/store/sight.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-
-from brain.store.base import ElementId, Hit, SearchQuery
-from brain.store.neo4j.candidates import Load, Run, Sight, best, texts_of, visible_hits
-from brain.store.neo4j.keys import indexed_all, place_of
+from brain.store.base import Hit, SearchQuery
+from brain.store.neo4j.candidates import Run, best, claims_about
+from brain.store.neo4j.keys import indexed_all
 from brain.store.neo4j.passages import word
-from brain.store.search import (
-    LENGTH_WEIGHT,
-    SATURATION,
-    SUPPOSED_TEXTS,
-    least_relevance,
-    query_terms,
-    rarity,
-    score,
-)
+from brain.store.search import SATURATION, least_relevance, length_norm, query_terms, score, texts_of
+from brain.store.sight import Load, Sight, seen_by_words, visible_hits
 
 _HOLDS = "p.from_seq <= $at AND $at < p.to_seq"
 _POSTINGS = (
@@ -63,6 +54,7 @@ def search(run: Run, load: Load, query: SearchQuery, at: int, corpus: tuple[int,
     texts, size = corpus
     if not texts:
         return []
+    base, slope = length_norm(texts, size)
     hits = run(
         _FOUND + best(query),
         words=words,
@@ -70,8 +62,8 @@ def search(run: Run, load: Load, query: SearchQuery, at: int, corpus: tuple[int,
         at=at,
         texts=texts,
         saturated=SATURATION + 1,
-        base=SATURATION * (1 - LENGTH_WEIGHT),
-        slope=SATURATION * LENGTH_WEIGHT * texts / size,
+        base=base,
+        slope=slope,
         least=least_relevance(query.threshold),
         limit=query.limit,
     )
@@ -81,23 +73,8 @@ def search(run: Run, load: Load, query: SearchQuery, at: int, corpus: tuple[int,
 def _search_seen(
     run: Run, sight: Sight, query: SearchQuery, at: int, words: list[str], types: list[str] | None
 ) -> list[Hit]:
-    """The same over what a caller sees, in a corpus of a supposed size."""
+    """The same over what a caller sees."""
     letter = texts_of(query.kind).letter
-    found = [
-        (place, f"{letter}-{number}", times, size)
-        for place, number, times, size in run(_HOLDERS, words=words, types=types, at=at)
-    ]
-    sizes = {element_id: size for _, element_id, _, size in found}
-    seen = sight.of(sizes)
-    held = [(element_id, place, times) for place, element_id, times, _ in found if element_id in seen]
-    holders = Counter(place for _, place, _ in held)
-    mean = sum(sizes[element_id] for element_id in seen) / max(len(seen), 1)
-    worth: dict[ElementId, float] = defaultdict(float)
-    for element_id, place, times in sorted(held, key=lambda one: (place_of(one[0]), one[1])):
-        weight = (SATURATION + 1) * rarity(max(SUPPOSED_TEXTS, len(seen)), holders[place])
-        length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * sizes[element_id] / mean
-        worth[element_id] += weight * times / (times + SATURATION * length)
-    ranked = sorted(
-        ((element_id, score(sum_)) for element_id, sum_ in worth.items()), key=lambda one: (-one[1], place_of(one[0]))
-    )
-    return visible_hits(run, sight, query, at, [one for one in ranked if one[1] >= query.threshold])
+    rows = run(_HOLDERS, words=words, types=types, at=at)
+    found = [(f"{letter}-{number}", place, times, size) for place, number, times, size in rows]
+    return visible_hits(sight, query, seen_by_words(sight, found, query.threshold), claims_about(run, at))

@@ -8,7 +8,7 @@ one is written past it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -29,11 +29,10 @@ from brain.store.base import (
     Kind,
     Passage,
     Scan,
-    SearchMode,
     SearchQuery,
     TupleScan,
 )
-from brain.store.neo4j import candidates, keywords, vectors
+from brain.store.neo4j import keywords, vectors
 from brain.store.neo4j.connection import Database, Row
 from brain.store.neo4j.keys import indexed, place_of
 from brain.store.neo4j.scans import HOLDS, ScanPlan, plan_scan
@@ -41,7 +40,7 @@ from brain.store.neo4j.schema import RELATIONSHIPS, STRUCTURAL
 from brain.store.neo4j.state import UNLIMITED, StateReader
 from brain.store.neo4j.tuples import pattern_of
 from brain.store.neo4j.versions import element_of
-from brain.store.search import FUSED, fuse
+from brain.store.search import by_mode, texts_of
 from brain.times import Clock, Seq, Timestamp
 
 if TYPE_CHECKING:
@@ -248,13 +247,10 @@ class Neo4jSnapshot(StateReader):
     # --- search -------------------------------------------------------------------------------------------------------
 
     def search(self, query: SearchQuery) -> list[Hit]:
-        if query.mode is SearchMode.HYBRID:
-            every = replace(query, limit=FUSED, threshold=0.0)
-            return fuse([self._by_words(every), self._by_likeness(every)], query.limit, query.threshold)
-        return self._by_words(query) if query.mode is SearchMode.KEYWORD else self._by_likeness(query)
+        return by_mode(query, self._by_words, self._by_likeness)
 
     def _by_words(self, query: SearchQuery) -> list[Hit]:
-        letter = candidates.texts_of(query.kind).letter
+        letter = texts_of(query.kind).letter
         totals = self._totals
         corpus = None if totals is None else (_total(totals, "texts", letter), _total(totals, "terms", letter))
         return keywords.search(self._rows, self.elements, query, self._at, corpus)

@@ -14,10 +14,12 @@ from typing import Any
 from brain import errors
 from brain.store import rows
 from brain.store.base import Freshness, Hit, Kind, Passage, SearchQuery
-from brain.store.neo4j.candidates import Load, Run, Sight, best, texts_of, visible_hits
+from brain.store.neo4j.candidates import Run, best, claims_about
 from brain.store.neo4j.keys import FOREVER, indexed_all
 from brain.store.neo4j.passages import place
 from brain.store.neo4j.versions import element_of
+from brain.store.search import texts_of
+from brain.store.sight import Load, Sight, visible_hits
 from brain.times import Seq
 
 _HOLDS = "p.from_seq <= $at AND $at < p.to_seq"
@@ -141,7 +143,7 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq) -> list[Hit]:
         return [Hit(element_id, worth) for element_id, worth in run(_ALIKE + best(query), **parameters)]
     letter = texts_of(query.kind).letter
     found = [(f"{letter}-{number}", worth) for number, worth in run(_EVERY_ALIKE, **parameters)]
-    return visible_hits(run, Sight(load, query.visible), query, at, found)
+    return visible_hits(Sight(load, query.visible), query, found, claims_about(run, at))
 
 
 def freshness(run: Run, name: str, kind: Kind | None, seq: Seq, at: Seq) -> Freshness:

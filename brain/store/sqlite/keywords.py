@@ -1,25 +1,17 @@
 """Keyword search: BM25 over the postings that hold at a snapshot, in one statement.
 
-For a caller who may not see everything the postings are read first and weighed here, by what that caller sees alone:
-rarity and length must not tell of texts that are hidden.
+For a caller who may not see everything the postings are read first and weighed by what that caller sees alone
+(`brain/store/sight.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import Any
 
 from brain.store.base import Hit, Kind, SearchQuery
-from brain.store.search import (
-    LENGTH_WEIGHT,
-    SATURATION,
-    SUPPOSED_TEXTS,
-    least_relevance,
-    query_terms,
-    rarity,
-    score,
-)
-from brain.store.sqlite.candidates import Load, Run, Sight, of_assertions, texts_of, visible_hits
+from brain.store.search import SATURATION, least_relevance, length_norm, query_terms, rarity, score, texts_of
+from brain.store.sight import Load, Sight, seen_by_words, visible_hits
+from brain.store.sqlite.candidates import Run, claims_about, of_assertions
 from brain.store.sqlite.conditions import among_symbols
 from brain.store.sqlite.keys import CODES, end_of, first_of, id_of
 from brain.store.sqlite.state import json_list
@@ -51,7 +43,8 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
         return []
     texts, size = _corpus(run, query, bindings)
     bindings |= _weighed([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in holders])
-    bindings |= _length_norm(texts, size) | {"limit": query.limit}
+    base, slope = length_norm(texts, size)
+    bindings |= {"base": base, "slope": slope, "limit": query.limit}
     further = "TRUE"
     if len(holders) == 1 and holders[0][1] > 2 * max(_TASTE, query.limit) and at is None:
         further = _may_be_best(run, query, bindings)
@@ -87,22 +80,12 @@ def _may_be_best(run: Run, query: SearchQuery, bindings: dict[str, Any]) -> str:
 
 
 def _search_seen(run: Run, sight: Sight, query: SearchQuery, wanted: list[str], bindings: dict[str, Any]) -> list[Hit]:
-    """The same over what a caller sees, in a corpus of a supposed size."""
+    """The same over what a caller sees."""
     bindings |= _weighed([(term, float(number)) for number, term in enumerate(wanted)])
-    found = run(_found("wanted.weight, held.times, held.size", query, len(wanted), bindings), bindings)
-    sizes = {eid: size for eid, _, _, size in found}
-    seen = sight.of(sizes)
-    held = [(eid, int(number), times) for eid, number, times, _ in found if eid in seen]
-    holders = Counter(number for _, number, _ in held)
-    mean = sum(sizes[eid] for eid in seen) / max(len(seen), 1)
-    worth: dict[int, float] = defaultdict(float)
-    for eid, number, times in sorted(held):
-        weight = (SATURATION + 1) * rarity(max(SUPPOSED_TEXTS, len(seen)), holders[number])
-        length = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * sizes[eid] / mean
-        worth[eid] += weight * times / (times + SATURATION * length)
-    ranked = sorted(((eid, score(sum_)) for eid, sum_ in worth.items()), key=lambda one: (-one[1], one[0]))
-    kept = [one for one in ranked if one[1] >= query.threshold]
-    return visible_hits(run, sight, query, bindings["at"], kept)
+    rows = run(_found("wanted.weight, held.times, held.size", query, len(wanted), bindings), bindings)
+    found = [(id_of(eid), int(number), times, size) for eid, number, times, size in rows]
+    ranked = seen_by_words(sight, found, query.threshold)
+    return visible_hits(sight, query, ranked, claims_about(run, bindings["at"]))
 
 
 def _holders(run: Run, wanted: list[str], bindings: dict[str, Any]) -> list[tuple[str, int]]:
@@ -142,10 +125,6 @@ def _weighed(terms: list[tuple[str, float]]) -> dict[str, Any]:
         weighed[f"term{number}"] = term
         weighed[f"weight{number}"] = weight
     return weighed
-
-
-def _length_norm(texts: int, size: int) -> dict[str, float]:
-    return {"base": SATURATION * (1 - LENGTH_WEIGHT), "slope": SATURATION * LENGTH_WEIGHT * texts / size}
 
 
 def _found(selected: str, query: SearchQuery, terms: int, bindings: dict[str, Any], further: str = "TRUE") -> str:

@@ -7,7 +7,6 @@ into a scan: SQLite refuses the statement instead.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -28,12 +27,11 @@ from brain.store.base import (
     Kind,
     Passage,
     Scan,
-    SearchMode,
     SearchQuery,
     TupleScan,
 )
 from brain.store.rows import indexed_object
-from brain.store.search import FUSED, fuse
+from brain.store.search import by_mode
 from brain.store.sqlite import keywords, passages, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.failures import translated
@@ -51,7 +49,6 @@ PAGE = 512
 
 _ALWAYS_TAKEN = 4_000
 """Characters below which no statement reaches a bound of SQLite's: 64 joins, 1,000 levels, 2,000 columns."""
-_SEARCHES = (keywords.search, vectors.search)
 _TEXT_SINCE = (
     "SELECT json(body) FROM past WHERE eid = :eid AND from_seq = :since UNION ALL"
     " SELECT json(body) FROM element WHERE eid = :eid LIMIT 1"
@@ -186,15 +183,13 @@ class SqliteSnapshot(StateReader):
     # --- search and plans ---------------------------------------------------------------------------------------------
 
     def search(self, query: SearchQuery) -> list[Hit]:
-        match query.mode:
-            case SearchMode.KEYWORD:
-                return keywords.search(self._rows, self.elements, query, self._at)
-            case SearchMode.SEMANTIC:
-                return vectors.search(self._rows, self.elements, query, self._at)
-            case SearchMode.HYBRID:
-                wider = replace(query, limit=FUSED if query.limit > 0 else 0, threshold=0.0)
-                rankings = [find(self._rows, self.elements, wider, self._at) for find in _SEARCHES]
-                return fuse(rankings, query.limit, query.threshold)
+        def by_words(asked: SearchQuery) -> list[Hit]:
+            return keywords.search(self._rows, self.elements, asked, self._at)
+
+        def by_likeness(asked: SearchQuery) -> list[Hit]:
+            return vectors.search(self._rows, self.elements, asked, self._at)
+
+        return by_mode(query, by_words, by_likeness)
 
     def freshness(self, embedder: str, kind: Kind | None = None) -> Freshness:
         return vectors.freshness(self._rows, embedder, kind, self.seq, self._at)

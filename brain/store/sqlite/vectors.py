@@ -16,7 +16,9 @@ from typing import Any
 
 from brain import errors
 from brain.store.base import Freshness, Hit, Kind, Passage, SearchQuery
-from brain.store.sqlite.candidates import Load, Run, Sight, of_assertions, texts_of, visible_hits
+from brain.store.search import texts_of
+from brain.store.sight import Load, Sight, visible_hits
+from brain.store.sqlite.candidates import Run, claims_about, of_assertions
 from brain.store.sqlite.conditions import among_symbols
 from brain.store.sqlite.keys import end_of, first_of, id_of, known_eid
 from brain.store.sqlite.passages import Write
@@ -85,7 +87,8 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
         statement = of_assertions(statement, at)
     found = run(f"{statement} ORDER BY worth DESC, eid LIMIT :limit", bindings)
     if query.visible is not None:
-        return visible_hits(run, Sight(load, query.visible), query, at, [(eid, worth) for eid, worth in found])
+        seen = [(id_of(eid), worth) for eid, worth in found]
+        return visible_hits(Sight(load, query.visible), query, seen, claims_about(run, at))
     return [Hit(id_of(eid), worth) for eid, worth in found]
 
 
