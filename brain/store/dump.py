@@ -14,7 +14,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from itertools import islice
+from typing import TypeAlias, TypeVar
 
 import orjson
 
@@ -135,6 +136,7 @@ NAMES: dict[type, str] = {
 
 _ORDER = {section: place for place, section in enumerate(SECTIONS)}
 _MODULUS = 1 << 256
+_R = TypeVar("_R")
 
 
 def members(row: Row) -> list[Json]:
@@ -195,6 +197,13 @@ class Tally:
         for row in rows:
             self.add(row)
             yield row
+
+
+def batches(rows: Iterable[_R], most: int) -> Iterator[list[_R]]:
+    """The rows as they come, in lists of at most so many."""
+    left = iter(rows)
+    while batch := list(islice(left, most)):
+        yield batch
 
 
 def tally_of(rows: Iterable[Row]) -> Tally:

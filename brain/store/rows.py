@@ -7,11 +7,12 @@ so that rebuilding a store from its elements gives the same store.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from brain.ids import is_element_id, lineage_of, object_key, parse_symbol
 from brain.store.base import Document, Edge, Element, ElementId, Json, Kind
+from brain.times import Seq
 
 LONGEST_OBJECT = 200
 """Object keys of more characters are kept by digest, so that no index entry grows with a Literal."""
@@ -120,6 +121,19 @@ def edges(element: Element) -> list[Edge]:
         for position, (item, role) in enumerate(items)
         if (target := _target(item)) is not None
     ]
+
+
+def spells(history: Iterable[tuple[Seq, Element]]) -> list[tuple[Edge, Seq, Seq | None]]:
+    """Every reference of an element over its versions, by age: from which commit on it was there, and until which; None
+    for what is there now. One that is gone and comes again is there twice."""
+    held: dict[Edge, Seq] = {}
+    gone: list[tuple[Edge, Seq, Seq | None]] = []
+    for since, element in history:
+        now = edges(element)
+        gone += [(edge, held.pop(edge), since) for edge in held.keys() - set(now)]
+        for edge in now:
+            held.setdefault(edge, since)
+    return [*gone, *((edge, since, None) for edge, since in held.items())]
 
 
 def text(element: Element) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from brain.ids import is_element_id
 from brain.store import rows as derived
-from brain.store.base import Commit, Edge, Element, Kind, Passage, Work
+from brain.store.base import Commit, Element, Kind, Passage, Work
 from brain.store.dump import (
     NAMES,
     WORK_COUNTER,
@@ -25,6 +25,7 @@ from brain.store.dump import (
     Row,
     VectorRow,
     VersionRow,
+    batches,
 )
 from brain.store.neo4j import flush, passages, vectors, versions
 from brain.store.neo4j.changes import relationship
@@ -146,20 +147,10 @@ class Loader:
             self.totals["active"][last.id[0]] += 1
 
     def _edges(self, history: list[tuple[Seq, Element]]) -> None:
-        held: dict[Edge, Seq] = {}
-        for since, element in history:
-            now = derived.edges(element)
-            for edge in held.keys() - set(now):
-                self._edge(edge, held.pop(edge), since)
-            for edge in now:
-                held.setdefault(edge, since)
-        for edge, since in held.items():
-            self._edge(edge, since, FOREVER)
-
-    def _edge(self, edge: Edge, since: Seq, until: Seq) -> None:
-        row = relationship(edge, self._space, since)
-        row["properties"]["to_seq"] = until
-        self._add("edges", row)
+        for edge, since, until in derived.spells(history):
+            row = relationship(edge, self._space, since)
+            row["properties"]["to_seq"] = FOREVER if until is None else until
+            self._add("edges", row)
 
     def texts(self, history: list[tuple[Seq, Element]]) -> None:
         """One passage for each stretch of commits over which the element was found by one text."""
@@ -185,14 +176,8 @@ class Loader:
             return self._database.run(statement, {"space": self._space, **parameters})
 
         for embedder, group in groupby(rows, lambda row: row.embedder):
-            batch: list[tuple[Passage, Sequence[float] | None]] = []
-            for row in group:
-                batch.append((Passage(row.element_id, row.since, ""), row.vector))
-                if len(batch) == _BATCH // 10:
-                    self._index(run, embedder, batch)
-                    batch = []
-            if batch:
-                self._index(run, embedder, batch)
+            for batch in batches(group, _BATCH // 10):
+                self._index(run, embedder, [(Passage(row.element_id, row.since, ""), row.vector) for row in batch])
 
     @staticmethod
     def _index(run: Any, embedder: str, batch: list[tuple[Passage, Sequence[float] | None]]) -> None:

@@ -23,6 +23,7 @@ from brain.store.dump import (
     Row,
     VectorRow,
     VersionRow,
+    batches,
 )
 from brain.store.sqlite import passages, vectors
 from brain.store.sqlite.keys import CODES, eid_of, known_eid
@@ -88,11 +89,11 @@ class _Loader:
                 self._count(row)
         elif section is VectorRow:
             for embedder, group in groupby(rows, lambda row: row.embedder):
-                for batch in _batches(group):
+                for batch in batches(group, _BATCH):
                     found = [(Passage(_known(row.element_id), row.since, ""), row.vector) for row in batch]
                     self._index(embedder, found)
         else:
-            for batch in _batches(rows):
+            for batch in batches(rows, _BATCH):
                 self._write(_STATEMENTS[section], [_values(row) for row in batch])
 
     def index(self) -> None:
@@ -127,21 +128,12 @@ class _Loader:
         return (*stored(columns), json_text(element.body))
 
     def _relate(self, history: list[tuple[Seq, Element]]) -> None:
-        held: dict[Edge, Seq] = {}
-        gone: list[tuple[Edge, Seq, Seq]] = []
-        for since, element in history:
-            now = derived.edges(element)
-            left = held.keys() - set(now)
-            gone += [(edge, held.pop(edge), since) for edge in left]
-            for edge in now:
-                held.setdefault(edge, since)
-        for edge in [*held, *(edge for edge, *_ in gone)]:
+        spells = derived.spells(history)
+        for edge, *_ in spells:
             self._know(edge.field)
-        self._write(_EDGE, [_place(edge, since) for edge, since in held.items() if eid_of(edge.target) is not None])
-        self._write(
-            _EDGE_PAST,
-            [(*_place(edge, since), until) for edge, since, until in gone if eid_of(edge.target) is not None],
-        )
+        known = [spell for spell in spells if eid_of(spell[0].target) is not None]
+        self._write(_EDGE, [_place(edge, since) for edge, since, until in known if until is None])
+        self._write(_EDGE_PAST, [(*_place(edge, since), until) for edge, since, until in known if until is not None])
 
     def _know(self, text: str | None) -> None:
         if text and text not in self._symbols:
@@ -205,14 +197,3 @@ def _known(element_id: ElementId) -> ElementId:
 
 def _place(edge: Edge, since: Seq) -> tuple[Any, ...]:
     return known_eid(edge.source), edge.field, edge.position, eid_of(edge.target), edge.role, since
-
-
-def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    batch: list[Any] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
