@@ -82,7 +82,7 @@ def caller_of(request: Request) -> Caller:
     return caller
 
 
-def credential_of(request: Request) -> str | None:
+def _credential_of(request: Request) -> str | None:
     """The text after `Bearer`, or None."""
     header = request.headers.get("authorization", "")
     return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None
@@ -91,7 +91,7 @@ def credential_of(request: Request) -> str | None:
 async def _admitted(request: Request, access: Access) -> Caller:
     doorkeeper: Doorkeeper = request.app.state.doorkeeper
     request_id = request.scope.get("state", {}).get("request_id")
-    space_id, credential = request.path_params.get("space_id"), credential_of(request)
+    space_id, credential = request.path_params.get("space_id"), _credential_of(request)
 
     def admit() -> Caller:
         return doorkeeper.admit(access, space_id, credential, channel=CHANNEL, request_id=request_id)

@@ -7,11 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http.auth import caller_of, route
-from brain.http.payload import read_input, write_result
+from brain.http.payload import number_of, read_input, write_result
 from brain.service.access import Access
 from brain.service.attention import DEFAULT_ITEMS
 from brain.service.brain import Brain
-from brain.service.failures import InvalidInput
 from brain.service.inputs import ForgetInput, PinInput, PromoteInput, RestartInput, UserInput
 from brain.service.memory import Memory
 
@@ -40,12 +39,10 @@ async def post_get_or_init_user(request: Request) -> Response:
 
 
 async def get_attention(request: Request) -> Response:
-    cursor, limit = request.query_params.get("attention_cursor"), request.query_params.get("limit", str(DEFAULT_ITEMS))
-    if not (limit.isascii() and limit.isdigit() and len(limit) < 10):
-        raise InvalidInput("invalid limit: it must be a whole number")
+    cursor, limit = request.query_params.get("attention_cursor"), number_of(request, "limit", DEFAULT_ITEMS)
     memory, space_id = _memory(request)
     caller = caller_of(request)
-    return write_result(request, await run_sync(lambda: memory.attention(space_id, cursor, int(limit), caller)))
+    return write_result(request, await run_sync(lambda: memory.attention(space_id, cursor, limit, caller)))
 
 
 async def post_promote(request: Request) -> Response:

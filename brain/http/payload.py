@@ -150,3 +150,13 @@ def write_result(
 def json_response(value: Any, status: int = 200) -> Response:
     """A JSON body."""
     return Response(orjson.dumps(value), status, media_type=_JSON)
+
+
+def number_of(request: Request, name: str, default: int) -> int:
+    """A whole number of the query, at most twelve digits; InvalidInput for anything else."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise InvalidInput(f"invalid {name}: it must be a whole number")
+    return int(text)

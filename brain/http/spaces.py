@@ -17,7 +17,7 @@ from starlette.responses import Response
 from brain.auth.credentials import AccessClosed
 from brain.http.auth import caller_of, route
 from brain.http.budgets import Budget
-from brain.http.payload import Input, accepted_type, read_input, write_result, write_value
+from brain.http.payload import Input, accepted_type, number_of, read_input, write_result, write_value
 from brain.service.access import Access
 from brain.service.brain import Brain
 from brain.service.failures import InvalidInput
@@ -166,7 +166,7 @@ async def get_schema_drafts(request: Request) -> Response:
 async def get_conversations(request: Request) -> Response:
     space_id = await _space(request)
     rows, following = await _brain(request).conversation_page(
-        space_id, _collection(request), cursor=request.query_params.get("cursor"), limit=_number(request, "limit", 10)
+        space_id, _collection(request), cursor=request.query_params.get("cursor"), limit=number_of(request, "limit", 10)
     )
     return write_result(request, rows, next_cursor=following)
 
@@ -184,8 +184,8 @@ async def get_conversation_delta(request: Request) -> Response:
         space_id,
         _collection(request),
         _conversation_id(request),
-        _number(request, "messages_offset", 0),
-        _number(request, "artifacts_offset", 0),
+        number_of(request, "messages_offset", 0),
+        number_of(request, "artifacts_offset", 0),
     )
     return write_result(request, delta)
 
@@ -196,15 +196,6 @@ def _collection(request: Request) -> str:
     if collection == "recall" and caller_of(request).kind == "anonymous":
         raise AccessClosed("recall conversations are closed to anonymous public access")
     return collection
-
-
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise InvalidInput(f"invalid {name}: it must be a whole number")
-    return int(text)
 
 
 def _conversation_id(request: Request) -> int:

@@ -98,18 +98,12 @@ class Doorkeeper:
             return Caller(ANONYMOUS, channel, request_id)
         known = self._known(self._verifier, access, space_id, credential)
         if known is None:
-            return Caller(ANONYMOUS, channel, request_id, "anonymous")
+            return Caller(ANONYMOUS, channel, request_id, "anonymous", scope=Scope.READ)
         if isinstance(known, Cwt):
-            return Caller(known.subject, channel, request_id, "cwt")
+            return Caller(known.subject, channel, request_id, "cwt", scope=known.scope)
         if known.labels is not None and access is Access.UNLABELLED_READ:
             raise AccessClosed(_LABELLED)
-        return Caller(known.name, channel, request_id, "space_token", known.labels)
-
-    def may_mint(self, scope: Scope, credential: str | None) -> bool:
-        """Whether the CWT of a management request allows as much as a token it wants to make."""
-        if self._verifier is None:
-            return True
-        return scope is not Scope.FULL or self._verifier.verify(credential or "").scope is Scope.FULL
+        return Caller(known.name, channel, request_id, "space_token", known.labels, known.scope)
 
     # --- how ----------------------------------------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ def attention(space: OpenSpace, cursor: str | None, limit: int, session: Session
         raise InvalidInput(f"limit must be 1 to {MOST_ITEMS}")
     position = Position.read(cursor)
     items, is_whole = _raised(space, position, limit, session)
-    shown = items[:limit]
+    shown = [_with_targets(space, session, item) for item in items[:limit]]
     complete = is_whole and len(items) <= limit
     if not shown:
         return {"items": [], "attention_cursor": cursor or _START, "complete": complete}
@@ -88,7 +88,7 @@ def _raised(space: OpenSpace, position: Position, limit: int, session: Session) 
             # The last commit of the rows may go on behind them.
             rows = [row for row in rows if row[0] != rows[-1][0]]
         meant = [row for row in rows if row[2]["schema_ref"].endswith(_KINDS[row[1]][1])]
-        items = sorted((_item(space, session, *row) for row in meant), key=_place)
+        items = sorted((_item(*row) for row in meant), key=_place)
         items = [item for item in items if position.is_behind(item)]
         if is_whole or len(items) > limit:
             return items, is_whole
@@ -103,23 +103,25 @@ def _ask(space: OpenSpace, session: Session, *, since: Seq, most: int) -> list[t
     return [(seq, activity_class, concept) for seq, activity_class, concept in answer["result"]]
 
 
-def _item(space: OpenSpace, session: Session, seq: Seq, activity_class: str, concept: Document) -> Document:
-    """AttentionItem of one raise."""
+def _item(seq: Seq, activity_class: str, concept: Document) -> Document:
+    """AttentionItem of one raise; that of a Watch has its targets once it is shown (`_with_targets`)."""
     attributes = concept.get("attributes", {})
     item: dict[str, Any] = {
         "ref": concept["id"],
         "kind": _KINDS[activity_class][0],
         "summary": attributes.get("summary") or concept.get("name") or "",
         "raised_seq": seq,
-        "target_refs": _targets(space, session, concept) if activity_class == "watch_fire" else [concept["id"]],
+        "target_refs": [concept["id"]],
     }
     return item | {name: attributes[name] for name in ("due_at", "priority") if attributes.get(name) is not None}
 
 
-def _targets(space: OpenSpace, session: Session, watch: Document) -> list[str]:
+def _with_targets(space: OpenSpace, session: Session, item: Document) -> Document:
+    if item["kind"] != "watch_fired":
+        return item
     command = 'FIND(?t.id) WHERE { STRUCTURAL (:watch, "watches", ?t) }'
-    answer = space.engine.run(command, {"watch": {"id": watch["id"]}}, session=session).response["results"][0]
-    return list(answer.get("result", []))
+    answer = space.engine.run(command, {"watch": {"id": item["ref"]}}, session=session).response["results"][0]
+    return {**item, "target_refs": list(answer.get("result", []))}
 
 
 def _place(item: Document) -> tuple[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from brain.auth.credentials import Scope
+
 if TYPE_CHECKING:
     from brain.kip.context import Session
 
@@ -20,6 +22,7 @@ class Caller:
     request_id  stands in the log lines of the work this call brings about
     kind        by what it is known: `local` where authentication is off, `anonymous` on a public Space, or a credential
     labels      of the documents it may read beside those without one; None for all
+    scope       of its credential; everything where none is asked for
     """
 
     principal: str
@@ -27,6 +30,7 @@ class Caller:
     request_id: str | None = None
     kind: CallerKind = "local"
     labels: frozenset[str] | None = None
+    scope: Scope = Scope.FULL
 
     @property
     def identity(self) -> str:

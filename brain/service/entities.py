@@ -9,7 +9,7 @@ from brain.ids import is_element_id
 from brain.service import ledger, probe
 from brain.service.failures import Busy, InvalidInput, Unavailable
 from brain.service.queue import Queue
-from brain.service.spaces import HOST, OpenSpace, host_write
+from brain.service.spaces import HostRefused, OpenSpace, host_write
 from brain.store.base import Document, Kind
 from brain.times import Clock
 
@@ -31,14 +31,6 @@ _COUNTED = {
     Kind.EVIDENCE: "deleted_evidence",
     Kind.ACTIVITY: "deleted_activities",
 }
-
-
-class _Refused(Exception):
-    """The engine refused a command of ours."""
-
-    def __init__(self, error: Mapping[str, Any]) -> None:
-        super().__init__(error["code"])
-        self.error = error
 
 
 def pin(space: OpenSpace, entity: str, is_pinned: bool) -> dict[str, Any]:
@@ -63,8 +55,8 @@ def pin(space: OpenSpace, entity: str, is_pinned: bool) -> dict[str, Any]:
         else:
             tx.delete(_PINS, entity)
     try:
-        _attempt(space, "SET RETENTION :id {retention_class: :class}", {"id": entity, "class": wanted})
-    except _Refused as refused:
+        host_write(space.engine, "SET RETENTION :id {retention_class: :class}", {"id": entity, "class": wanted})
+    except HostRefused as refused:
         raise InvalidInput(refused.error["message"]) from refused
     return {"entity": entity, "pinned": is_pinned, "updated": 1}
 
@@ -111,8 +103,8 @@ def _purge(
         clauses = " ".join(f'PURGE :e{place} CONFIRM "PURGE"' for place in range(len(going)))
         bound = {f"e{place}": {"id": entity} for place, entity in enumerate(going)}
         try:
-            result = _attempt(space, f"MUTATE {{ {clauses} }}", bound, is_dry_run=is_dry_run)
-        except _Refused as refused:
+            result = host_write(space.engine, f"MUTATE {{ {clauses} }}", bound, is_dry_run=is_dry_run)
+        except HostRefused as refused:
             told = refused.error.get("details", {}).get("faults") or [{**refused.error, "clause": 0}]
             for fault in told:
                 faults.setdefault(going[fault.get("clause", 0)], fault["message"])
@@ -133,12 +125,12 @@ def get_or_init_user(space: OpenSpace, user: str, name: str | None) -> Document:
     found = _person(space, key)
     if found is None:
         try:
-            _attempt(
-                space,
+            host_write(
+                space.engine,
                 'CREATE CONCEPT ?user { TYPE "Person" NAME :name SET FIELDS {key: :key} }',
                 {"name": name or key, "key": key},
             )
-        except _Refused as refused:
+        except HostRefused as refused:
             if _person(space, key) is None:
                 raise InvalidInput(refused.error["message"]) from refused
         found = _person(space, key)
@@ -153,22 +145,6 @@ def get_or_init_user(space: OpenSpace, user: str, name: str | None) -> Document:
 def _person(space: OpenSpace, key: str) -> Document | None:
     found: list[Document] = host_write(space.engine, 'FIND(?c) WHERE { ?c {type: "Person", key: :key} }', {"key": key})
     return found[0] if found else None
-
-
-def _attempt(space: OpenSpace, command: str, parameters: Mapping[str, Any], *, is_dry_run: bool = False) -> Any:
-    """A command of the host's own; _Refused for what a caller may be told, otherwise as `host_write`."""
-    request = {
-        "kip": "2.0",
-        "operations": [{"command": command, "parameters": dict(parameters)}],
-        "options": {"dry_run": is_dry_run},
-    }
-    answer = space.engine.execute(request, HOST).response
-    first = answer["results"][0] if answer["results"] else answer
-    if "error" in first:
-        if first["error"]["retry"]["class"] == "safe_same_request":
-            raise Unavailable(first["error"]["message"])
-        raise _Refused(first["error"])
-    return first["result"]
 
 
 def _check_ids(entities: Sequence[str]) -> None:

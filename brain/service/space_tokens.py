@@ -18,7 +18,7 @@ from typing import Any
 from brain.auth.credentials import AuthenticationFailed, Scope, SpaceToken
 from brain.service.failures import InvalidInput
 from brain.service.spaces import OpenSpace
-from brain.store.base import Document, Reader, Transaction
+from brain.store.base import Document, Reader
 from brain.times import Clock
 
 PREFIX = "ST"
@@ -127,10 +127,6 @@ class SpaceTokens:
                     return True
         return False
 
-    def flush(self, space: OpenSpace) -> None:
-        """Write what was counted; before a Space is closed."""
-        self._write_uses(space)
-
     # --- how ----------------------------------------------------------------------------------------------------------
 
     def _count(self, space: OpenSpace, digest: str, now_ms: int) -> None:
@@ -167,7 +163,7 @@ def _all(reader: Reader) -> list[Document]:
     return [record for _, record in reader.scan_state(_BY_DIGEST)]
 
 
-def _uses(reader: Reader | Transaction, digest: str) -> int:
+def _uses(reader: Reader, digest: str) -> int:
     found = reader.get(_USES, digest)
     return 0 if found is None else int(found["times"])
 

@@ -310,18 +310,26 @@ def check_tier(tier: int) -> None:
         raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
 
 
-def host_write(engine: Engine, command: str, parameters: Mapping[str, Any]) -> Any:
+class HostRefused(RuntimeError):
+    """A command of the host's own was refused; `error` is the engine's. A defect, unless a caller chose its values."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(f"host command refused: {error['code']}: {error['message']}")
+        self.error = error
+
+
+def host_write(engine: Engine, command: str, parameters: Mapping[str, Any], *, is_dry_run: bool = False) -> Any:
     """Run one command as the host and give its result.
 
-    raises  Unavailable when the store keeps it from working for now; RuntimeError, which only a defect can cause
+    raises  Unavailable when the store keeps it from working for now; HostRefused
     """
-    outcome = engine.run(command, parameters, session=HOST)
+    outcome = engine.run(command, parameters, session=HOST, options={"dry_run": is_dry_run})
     answer = outcome.response["results"][0] if outcome.response["results"] else outcome.response
     if "error" in answer:
         retry = answer["error"]["retry"]
         if retry["class"] == Retry.SAFE_SAME_REQUEST:
             raise Unavailable(answer["error"]["message"], after_s=-(-retry.get("after_ms", 1000) // 1000))
-        raise RuntimeError(f"host command refused: {answer['error']['code']}: {answer['error']['message']}")
+        raise HostRefused(answer["error"])
     return answer["result"]
 
 
