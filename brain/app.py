@@ -60,6 +60,7 @@ class Application:
     passes: Passes
     runner: EmbeddedRunner | RemoteRunner
     brain: Brain
+    management: Management
     http: Starlette
     model: Model
     observed: Observed
@@ -184,16 +185,17 @@ def build(
         checks=lambda: _checks(settings, store, spaces),
         outlook=lambda: _outlook(spaces, clock),
     )
+    management = Management(spaces, tokens, clock)
     http = http_app(
         brain,
         settings,
         doorkeeper=doorkeeper,
-        management=Management(spaces, tokens, clock),
+        management=management,
         memory=Memory(spaces, queue, clock),
         observed=observed,
         background=runner.running,
     )
-    return Application(settings, spaces, queue, passes, runner, brain, http, model, observed)
+    return Application(settings, spaces, queue, passes, runner, brain, management, http, model, observed)
 
 
 def _checks(settings: Settings, store: Store, spaces: Spaces) -> tuple[Check, ...]:

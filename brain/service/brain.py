@@ -18,6 +18,7 @@ from brain.service.callers import Caller
 from brain.service.conversations import COLLECTIONS, usage_to_wire
 from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
 from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
+from brain.service.policy import policy_in
 from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
@@ -222,7 +223,8 @@ class Brain:
             attribution=self._settings.memory_attribution,
             transcript=run.keep_transcript,
         )
-        job = RecallJob(query=asked.query, **asked.context.model_dump())
+        policy = await self._in_thread(lambda: policy_in(space))
+        job = RecallJob(query=asked.query, max_rounds=policy.recall_max_rounds, **asked.context.model_dump())
         try:
             result = await self._recall(place, job)
         except anyio.get_cancelled_exc_class():

@@ -19,11 +19,11 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
-    model_validator,
 )
 
 from brain.agents.jobs import Said
 from brain.service.failures import InvalidInput
+from brain.service.policy import MemoryPolicy
 from brain.times import LAST_MS, Timestamp, milliseconds, timestamp
 
 _RFC3339 = re.compile(
@@ -219,22 +219,34 @@ class CreateSpaceInput(_Input):
 
 
 class UpdateSpaceInput(_Input):
-    """What a manager changes of a Space; what is left out keeps its value, null empties a text."""
+    """What a manager changes of a Space; what is left out keeps its value.
+
+    name, description, memory_policy  null empties them
+    wiki_acl_defaults                 namespace to the label its new documents get; replaced whole, as a policy is
+    """
 
     name: _Short | None = None
     description: Annotated[StrictStr, Field(max_length=10_000)] | None = None
     public: StrictBool = False
+    memory_policy: MemoryPolicy | None = None
+    wiki_digest: StrictBool = False
+    wiki_audit_reads: StrictBool = False
+    wiki_acl_defaults: Annotated[dict[_Short, _Short], Field(max_length=1_000)] | None = None
 
-    @model_validator(mode="before")
+    @field_validator("wiki_acl_defaults")
     @classmethod
-    def _served(cls, given: Any) -> Any:
-        for member in _NOT_SERVED_YET:
-            if isinstance(given, Mapping) and given.get(member) is not None:
-                raise ValueError(f"{member} is not served by this release; leave it out")
+    def _of_text(cls, value: dict[str, str] | None) -> dict[str, str] | None:
+        for namespace, label in (value or {}).items():
+            not_blank("a namespace", namespace)
+            not_blank("a label", label)
+        return value
+
+    def to_record(self) -> dict[str, Any]:
+        """The members that were given, as a Space's record keeps them."""
+        given = self.model_dump(exclude_unset=True)
+        if "memory_policy" in given:
+            given["memory_policy"] = self.memory_policy and self.memory_policy.to_record()
         return given
-
-
-_NOT_SERVED_YET = ("memory_policy", "wiki_digest", "wiki_audit_reads", "wiki_acl_defaults")
 
 
 class AddSpaceTokenInput(_Input):

@@ -25,8 +25,8 @@ class Management:
         self._clock = clock
 
     def update_space(self, space_id: str, asked: UpdateSpaceInput) -> None:
-        """Change what is given of name, description and visibility; what is not given stays."""
-        given = asked.model_dump(exclude_unset=True)
+        """Change what is given; what is not given stays."""
+        given = asked.to_record()
         with self._spaces.use(space_id) as space, space.transaction() as tx:
             change_record(tx, lambda record: record.update(given))
         log.info("space_updated", space=space_id, members=sorted(given))

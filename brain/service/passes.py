@@ -23,6 +23,7 @@ from brain.agents.model import Model, Usage
 from brain.errors import SerializationConflict
 from brain.kip.context import Review, WriteSet
 from brain.service.conversations import Collection
+from brain.service.policy import policy_in
 from brain.service.progress import messages_of, windows_left
 from brain.service.queue import FORMATION, Queue, Taken
 from brain.service.spaces import OpenSpace
@@ -182,19 +183,20 @@ class Passes:
         def keep(messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
             self._queue.keep_transcript(space, taken, messages, usage)
 
+        policy = await self._in_thread(lambda: policy_in(space))
         place = Place(
             space_id=space.id,
             engine=space.engine,
             self_id=space.self_id,
             model=self._model,
             clock=self._clock,
-            attribution=self._settings.memory_attribution,
+            attribution=policy.memory_attribution or self._settings.memory_attribution,
             transcript=keep,
         )
         stored = taken.input
         if taken.collection == FORMATION:
             return await self._formed(space, under_way, place, review)
-        scope, parameters = stored["scope"], stored["parameters"]
+        scope, parameters = stored["scope"], policy.cycle(stored["parameters"])
         settlement = await run_sync(lambda: self._settle(space, scope, parameters, taken.lease))
         under_way.corrections = settlement.get("new_corrections", 0)
         return await self._maintain(

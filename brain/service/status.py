@@ -6,6 +6,7 @@ from typing import Any
 
 from brain.service import conversations, ledger
 from brain.service.conversations import COLLECTIONS, usage_to_wire
+from brain.service.policy import stored_policy
 from brain.service.queue import FORMATION, MAINTENANCE, Queue
 from brain.service.spaces import OpenSpace, record_of
 from brain.store.base import Kind
@@ -45,6 +46,7 @@ def space_info(space: OpenSpace) -> dict[str, Any]:
             "conversations": conversations.count(now, "formation"),
             "public": record["public"],
             "tier": record["tier"],
+            **({} if (policy := stored_policy(record)) is None else {"memory_policy": policy}),
             **{f"{agent}_usage": usage_to_wire(ledger.usage_of(now, agent)) for agent in COLLECTIONS},
             "formation_processed_id": progress["formation_processed_id"],
             "maintenance_processed_id": progress["maintenance_processed_id"],

@@ -329,7 +329,7 @@ async def test_what_an_update_leaves_out_keeps_its_value(tmp_path: Path) -> None
         await door.managed("PATCH", path, {})
         info = await door.managed("GET", "/v1/home/info")
         assert (info["name"], info["description"], info["public"]) == ("Kitchen", None, True)
-        bad: tuple[Any, ...] = ({"public": "yes"}, {"name": 7}, {"memory_policy": {}}, [], "x")
+        bad: tuple[Any, ...] = ({"public": "yes"}, {"name": 7}, {"memory_policy": []}, [], "x")
         for body in bad:
             assert (await door.ask("PATCH", path, cwt("home", "write"), body)).status_code == 400
 
