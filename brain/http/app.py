@@ -14,11 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http import management as managing
+from brain.http import manual, operating, spaces
 from brain.http import memory as remembering
-from brain.http import operating, spaces
 from brain.http.admission import Admission
 from brain.http.auth import Failures, route
 from brain.http.budgets import Arrivals, Budget
+from brain.http.declaring import json_only, raw
 from brain.http.failures import HANDLERS, CatchAll
 from brain.http.origins import OriginCheck
 from brain.http.payload import json_response
@@ -27,6 +28,7 @@ from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
 from brain.service.management import Management
 from brain.service.memory import Memory
+from brain.service.outputs import ServiceInfo
 from brain.settings import Settings
 
 
@@ -56,11 +58,46 @@ def _static(name: str) -> bytes:
     return files("brain.http").joinpath("static", name).read_bytes()
 
 
+_GROUP = "Public"
+
 PUBLIC_ROUTES = [
-    route("/info", get_info, "GET", Access.OPEN),
-    route("/SKILL.md", get_skill, "GET", Access.OPEN),
-    route("/favicon.ico", get_favicon, "GET", Access.OPEN),
-    route("/apple-touch-icon.webp", get_touch_icon, "GET", Access.OPEN),
+    route(
+        "/info",
+        get_info,
+        "GET",
+        Access.OPEN,
+        gives=json_only(ServiceInfo),
+        summary="What this service is",
+        group=_GROUP,
+    ),
+    route(
+        "/SKILL.md",
+        get_skill,
+        "GET",
+        Access.OPEN,
+        gives=raw("text/markdown"),
+        summary="How an agent uses this service",
+        group=_GROUP,
+    ),
+    route(
+        "/favicon.ico",
+        get_favicon,
+        "GET",
+        Access.OPEN,
+        gives=raw("image/x-icon"),
+        summary="The icon of the service",
+        group=_GROUP,
+    ),
+    route(
+        "/apple-touch-icon.webp",
+        get_touch_icon,
+        "GET",
+        Access.OPEN,
+        gives=raw("image/webp"),
+        summary="The same, larger",
+        group=_GROUP,
+    ),
+    *manual.ROUTES,
 ]
 
 
@@ -126,6 +163,7 @@ def http_app(
     )
     app.router.redirect_slashes = False
     app.state.brain = brain
+    app.state.operating_paths = operating.PATHS
     app.state.settings = settings
     app.state.doorkeeper = doorkeeper
     app.state.management = management

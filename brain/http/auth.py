@@ -1,7 +1,8 @@
 """Who calls: the credential of a request becomes a `Caller` here, before a handler runs.
 
-Routes are made by `route`, which states what each asks of its caller; a handler asks `caller_of` and never looks at
-headers itself. Whether a credential is good is not decided here but in `brain/service/access.py`, for every door.
+Routes are made by `route`, which states what each asks of its caller, takes and gives; a handler asks `caller_of` and
+never looks at headers itself. Whether a credential is good is not decided here but in `brain/service/access.py`, for
+every door.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import functools
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
 from anyio.to_thread import run_sync
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from brain.auth.credentials import AuthenticationFailed
+from brain.http.declaring import Declaration, Gives, Parameter, Takes
 from brain.service.access import Access, Doorkeeper
 from brain.service.callers import Caller
 
@@ -57,17 +61,54 @@ class Failures:
             raise TooManyFailures(max(1, round(_WINDOW_S - (now - since))))
 
 
-def route(path: str, handler: Handler, method: str, access: Access) -> Route:
-    """A route that admits its caller before its handler runs."""
+def route(
+    path: str,
+    handler: Handler,
+    method: str,
+    access: Access,
+    *,
+    takes: Takes | type[BaseModel] | None = None,
+    gives: Any = None,
+    summary: str = "",
+    description: str = "",
+    group: str = "",
+    parameters: Sequence[Parameter] = (),
+    refuses: Mapping[int, str] | None = None,
+    asks_model: bool = False,
+) -> Route:
+    """A route that admits its caller before its handler runs, and states what it is for `/openapi.json`.
+
+    takes    the model of its body, which is the one its handler has to read; None for no body
+    gives    what its success carries: a type, which comes as `{"result": …}`, or a `Gives`
+    others   as in `Declaration`
+    """
+    declared = Declaration(
+        takes=takes if takes is None or isinstance(takes, Takes) else Takes(takes),
+        gives=gives if gives is None or isinstance(gives, Gives) else Gives(gives),
+        group=group,
+        summary=summary,
+        description=description,
+        parameters=tuple(parameters),
+        refuses=dict(refuses or {}),
+        asks_model=asks_model,
+    )
 
     @functools.wraps(handler)
     async def guarded(request: Request) -> Response:
         request.state.caller = await _admitted(request, access)
+        request.state.declared = declared
         return await handler(request)
 
     guarded.access = access  # type: ignore[attr-defined]
     guarded.path = path  # type: ignore[attr-defined]
+    guarded.declared = declared  # type: ignore[attr-defined]
     return Route(path, guarded, methods=[method])
+
+
+def declaration_of(served: Route) -> Declaration:
+    """What a route states of itself."""
+    found: Declaration = getattr(served.endpoint, "declared", Declaration())
+    return found
 
 
 def access_of(served: Route) -> Access | None:

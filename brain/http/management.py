@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +21,7 @@ from brain.service.inputs import (
     UpdateSpaceInput,
 )
 from brain.service.management import Management
+from brain.service.outputs import SpaceInfo, Tier, Token
 
 
 def _management(request: Request) -> Management:
@@ -73,11 +76,66 @@ async def patch_update_space(request: Request) -> Response:
 
 _OF_A_SPACE = "/v1/{space_id}/management"
 
+_ADMIN, _MANAGING = "Administration", "Management"
+
 ROUTES = [
-    route("/admin/create_space", post_create_space, "POST", Access.ADMIN),
-    route("/admin/{space_id}/update_space_tier", post_update_space_tier, "POST", Access.ADMIN),
-    route(f"{_OF_A_SPACE}/space_tokens", get_space_tokens, "GET", Access.MANAGEMENT),
-    route(f"{_OF_A_SPACE}/add_space_token", post_add_space_token, "POST", Access.MANAGEMENT),
-    route(f"{_OF_A_SPACE}/revoke_space_token", post_revoke_space_token, "POST", Access.MANAGEMENT),
-    route(f"{_OF_A_SPACE}/update_space", patch_update_space, "PATCH", Access.MANAGEMENT),
+    route(
+        "/admin/create_space",
+        post_create_space,
+        "POST",
+        Access.ADMIN,
+        takes=CreateSpaceInput,
+        gives=SpaceInfo,
+        summary="Make a Space",
+        group=_ADMIN,
+    ),
+    route(
+        "/admin/{space_id}/update_space_tier",
+        post_update_space_tier,
+        "POST",
+        Access.ADMIN,
+        takes=CreateSpaceInput,
+        gives=Tier,
+        summary="Set the size a Space may come to; it holds for the next input",
+        group=_ADMIN,
+    ),
+    route(
+        f"{_OF_A_SPACE}/space_tokens",
+        get_space_tokens,
+        "GET",
+        Access.MANAGEMENT,
+        gives=list[Token],
+        summary="The Space's tokens by age, none of them in full",
+        group=_MANAGING,
+    ),
+    route(
+        f"{_OF_A_SPACE}/add_space_token",
+        post_add_space_token,
+        "POST",
+        Access.MANAGEMENT,
+        takes=AddSpaceTokenInput,
+        gives=Token,
+        summary="Make a token; the only answer that carries it whole",
+        group=_MANAGING,
+    ),
+    route(
+        f"{_OF_A_SPACE}/revoke_space_token",
+        post_revoke_space_token,
+        "POST",
+        Access.MANAGEMENT,
+        takes=RevokeSpaceTokenInput,
+        gives=bool,
+        summary="Revoke a token by its value or its name; whether there was one",
+        group=_MANAGING,
+    ),
+    route(
+        f"{_OF_A_SPACE}/update_space",
+        patch_update_space,
+        "PATCH",
+        Access.MANAGEMENT,
+        takes=UpdateSpaceInput,
+        gives=Literal[True],
+        summary="Change name, description or visibility; what is left out stays",
+        group=_MANAGING,
+    ),
 ]

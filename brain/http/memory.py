@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from anyio.to_thread import run_sync
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http.auth import caller_of, route
+from brain.http.declaring import Parameter
 from brain.http.payload import number_of, read_input, write_result
 from brain.service.access import Access
-from brain.service.attention import DEFAULT_ITEMS
+from brain.service.attention import DEFAULT_ITEMS, MOST_ITEMS
 from brain.service.brain import Brain
 from brain.service.inputs import ForgetInput, PinInput, PromoteInput, RestartInput, UserInput
 from brain.service.memory import Memory
+from brain.service.outputs import AttentionRecall, Concept, ForgetReport, PinOutput, Promoted
 
 
 def _memory(request: Request) -> tuple[Memory, str]:
@@ -60,11 +65,70 @@ async def patch_restart_formation(request: Request) -> Response:
     return write_result(request, True)
 
 
+_GROUP = "Memory"
+
 ROUTES = [
-    route("/v1/{space_id}/memory/pin", post_pin, "POST", Access.WRITE),
-    route("/v1/{space_id}/memory/forget", post_forget, "POST", Access.WRITE),
-    route("/v1/{space_id}/memory/attention", get_attention, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/get_or_init_user", post_get_or_init_user, "POST", Access.WRITE),
-    route("/v1/{space_id}/schema/promote", post_promote, "POST", Access.MANAGEMENT),
-    route("/v1/{space_id}/management/restart_formation", patch_restart_formation, "PATCH", Access.MANAGEMENT),
+    route(
+        "/v1/{space_id}/memory/pin",
+        post_pin,
+        "POST",
+        Access.WRITE,
+        takes=PinInput,
+        gives=PinOutput,
+        summary="Keep one element out of retention archival, or no longer",
+        group=_GROUP,
+    ),
+    route(
+        "/v1/{space_id}/memory/forget",
+        post_forget,
+        "POST",
+        Access.WRITE,
+        takes=ForgetInput,
+        gives=ForgetReport,
+        summary="Purge elements, or tell what that would come to",
+        group=_GROUP,
+    ),
+    route(
+        "/v1/{space_id}/memory/attention",
+        get_attention,
+        "GET",
+        Access.LENIENT_READ,
+        gives=AttentionRecall,
+        parameters=(
+            Parameter("attention_cursor", str, "the one of the answer before; from the start when left out"),
+            Parameter("limit", Annotated[int, Field(ge=1, le=MOST_ITEMS)], f"{DEFAULT_ITEMS} when left out"),
+        ),
+        summary="Watches that fired and Commitments that fell due, in order",
+        group=_GROUP,
+    ),
+    route(
+        "/v1/{space_id}/get_or_init_user",
+        post_get_or_init_user,
+        "POST",
+        Access.WRITE,
+        takes=UserInput,
+        gives=Concept,
+        summary="The Person a user is known as, made when there is none",
+        group=_GROUP,
+    ),
+    route(
+        "/v1/{space_id}/schema/promote",
+        post_promote,
+        "POST",
+        Access.MANAGEMENT,
+        takes=PromoteInput,
+        gives=Promoted,
+        summary="Let a draft symbol and an installed one match as one",
+        group=_GROUP,
+    ),
+    route(
+        "/v1/{space_id}/management/restart_formation",
+        patch_restart_formation,
+        "PATCH",
+        Access.MANAGEMENT,
+        takes=RestartInput,
+        gives=Literal[True],
+        summary="Form once more what failed or was given up",
+        group=_GROUP,
+    ),
 ]

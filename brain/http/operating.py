@@ -15,10 +15,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain.http.auth import route
+from brain.http.declaring import json_only, raw
 from brain.http.payload import json_response
 from brain.observe.metrics import CONTENT_TYPE
 from brain.observe.observed import Observed
 from brain.service.access import Access
+from brain.service.outputs import Alive, Ready
 
 _THREADS = 4
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -64,11 +66,39 @@ def _limiter(request: Request) -> CapacityLimiter:
     return limiter
 
 
+_GROUP = "Operators"
+
 HEALTH_ROUTES = [
-    route("/healthz", get_healthz, "GET", Access.OPEN),
-    route("/readyz", get_readyz, "GET", Access.OPEN),
+    route(
+        "/healthz",
+        get_healthz,
+        "GET",
+        Access.OPEN,
+        gives=json_only(Alive),
+        summary="Whether the process answers",
+        group=_GROUP,
+    ),
+    route(
+        "/readyz",
+        get_readyz,
+        "GET",
+        Access.OPEN,
+        gives=json_only(Ready, statuses={200: "send it requests", 503: "send it none just now"}),
+        summary="Whether it should be sent requests, with every check",
+        group=_GROUP,
+    ),
 ]
-METRICS_ROUTES = [route("/metrics", get_metrics, "GET", Access.OPEN)]
+METRICS_ROUTES = [
+    route(
+        "/metrics",
+        get_metrics,
+        "GET",
+        Access.OPEN,
+        gives=raw("text/plain"),
+        summary="Numbers for Prometheus",
+        group=_GROUP,
+    )
+]
 PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 

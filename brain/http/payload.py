@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http.budgets import Arrivals, Budget
+from brain.http.declaring import Declaration
 from brain.http.decoding import decoded
 from brain.http.wording import in_words
 from brain.service.failures import InvalidInput
@@ -95,6 +96,7 @@ async def read_input(
     takes_bytes  whether CBOR may carry byte strings here
     raises       InvalidInput when it is not what its type says, or naming each member at fault; and as `read_body`
     """
+    _check_declared(request, model)
     body, kind = await read_body(request), _kind(request)
 
     def read() -> Input:
@@ -103,6 +105,13 @@ async def read_input(
         return parse(model, payload, format_of(request))
 
     return await run_sync(read) if len(body) > _LONG_BODY else read()
+
+
+def _check_declared(request: Request, model: type[BaseModel]) -> None:
+    """What a handler reads is what its route says it takes, or the service's description of itself would be wrong."""
+    declared: Declaration = request.state.declared
+    if declared.gives is not None and (declared.takes is None or declared.takes.model is not model):
+        raise TypeError(f"the route does not say that it takes {model.__name__}")
 
 
 def parse(model: type[Input], payload: Any, form: str = "JSON") -> Input:

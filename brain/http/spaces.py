@@ -7,21 +7,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import anyio
 import orjson
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.auth.credentials import AccessClosed
 from brain.http.auth import caller_of, route
 from brain.http.budgets import Budget
+from brain.http.declaring import Parameter, Takes, bare, paged
 from brain.http.payload import Input, accepted_type, number_of, read_input, write_result, write_value
 from brain.service.access import Access
 from brain.service.brain import Brain
+from brain.service.conversations import Collection
 from brain.service.failures import InvalidInput
 from brain.service.inputs import FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
+from brain.service.outputs import (
+    AgentOutput,
+    Conversation,
+    ConversationDelta,
+    FormationStatus,
+    KipResponse,
+    MemoryStatus,
+    ProbeOutput,
+    RecallOutput,
+    SchemaDrafts,
+    SpaceInfo,
+)
 
 T = TypeVar("T")
 OfText = Callable[[str], Any]
@@ -205,21 +220,167 @@ def _conversation_id(request: Request) -> int:
     return int(text)
 
 
-ROUTES = [
-    route("/v1/{space_id}/formation", post_formation, "POST", Access.WRITE),
-    route("/v1/{space_id}/recall", post_recall, "POST", Access.UNLABELLED_READ),
-    route("/v1/{space_id}/recall_structured", post_recall_structured, "POST", Access.UNLABELLED_READ),
-    route("/v1/{space_id}/maintenance", post_maintenance, "POST", Access.WRITE),
-    route("/v1/{space_id}/probe", post_probe, "POST", Access.LENIENT_READ),
-    route("/v1/{space_id}/execute_kip_readonly", post_execute_kip_readonly, "POST", Access.LENIENT_READ),
-    route("/v1/{space_id}/info", get_space_info, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/status", get_space_info, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/formation_status", get_formation_status, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/memory_status", get_memory_status, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/schema/drafts", get_schema_drafts, "GET", Access.LENIENT_READ),
-    route("/v1/{space_id}/conversations", get_conversations, "GET", Access.UNLABELLED_READ),
-    route("/v1/{space_id}/conversations/{conversation_id}", get_conversation, "GET", Access.UNLABELLED_READ),
+_SPACE, _MEMORY, _CONVERSATIONS = "Spaces", "Memory", "Conversations"
+
+_OFFSET = Annotated[int, Field(ge=0, lt=10**12)]
+_COLLECTION = Parameter("collection", Collection, "`formation` when left out")
+
+_ABOUT_SPACES = [
     route(
-        "/v1/{space_id}/conversations/{conversation_id}/delta", get_conversation_delta, "GET", Access.UNLABELLED_READ
+        "/v1/{space_id}/info",
+        get_space_info,
+        "GET",
+        Access.LENIENT_READ,
+        gives=SpaceInfo,
+        summary="A Space's owner, visibility, tier and figures",
+        group=_SPACE,
+    ),
+    route(
+        "/v1/{space_id}/status",
+        get_space_info,
+        "GET",
+        Access.LENIENT_READ,
+        gives=SpaceInfo,
+        summary="The same as info",
+        group=_SPACE,
+    ),
+    route(
+        "/v1/{space_id}/formation_status",
+        get_formation_status,
+        "GET",
+        Access.LENIENT_READ,
+        gives=FormationStatus,
+        summary="Whether passes are at work or due, and how far they have come",
+        group=_SPACE,
+    ),
+    route(
+        "/v1/{space_id}/memory_status",
+        get_memory_status,
+        "GET",
+        Access.LENIENT_READ,
+        gives=MemoryStatus,
+        summary="Metrics, rates and the last reports",
+        group=_SPACE,
+    ),
+    route(
+        "/v1/{space_id}/schema/drafts",
+        get_schema_drafts,
+        "GET",
+        Access.LENIENT_READ,
+        gives=SchemaDrafts,
+        summary="The words a Space made for itself",
+        group=_SPACE,
     ),
 ]
+
+_REMEMBERING = [
+    route(
+        "/v1/{space_id}/formation",
+        post_formation,
+        "POST",
+        Access.WRITE,
+        takes=Takes(FormationInput, text="one message of a user"),
+        gives=AgentOutput,
+        summary="Give messages to be remembered; they are durable before the answer",
+        group=_MEMORY,
+        asks_model=True,
+    ),
+    route(
+        "/v1/{space_id}/recall",
+        post_recall,
+        "POST",
+        Access.UNLABELLED_READ,
+        takes=Takes(RecallInput, text="the question"),
+        gives=AgentOutput,
+        summary="Answer a question in words",
+        group=_MEMORY,
+        asks_model=True,
+    ),
+    route(
+        "/v1/{space_id}/recall_structured",
+        post_recall_structured,
+        "POST",
+        Access.UNLABELLED_READ,
+        takes=Takes(RecallInput, text="the question"),
+        gives=RecallOutput,
+        summary="Answer a question, with what the answer rests on",
+        group=_MEMORY,
+        asks_model=True,
+    ),
+    route(
+        "/v1/{space_id}/maintenance",
+        post_maintenance,
+        "POST",
+        Access.WRITE,
+        takes=MaintenanceInput,
+        gives=AgentOutput,
+        summary="Start a maintenance cycle",
+        group=_MEMORY,
+        asks_model=True,
+    ),
+    route(
+        "/v1/{space_id}/probe",
+        post_probe,
+        "POST",
+        Access.LENIENT_READ,
+        takes=ProbeInput,
+        gives=ProbeOutput,
+        summary="Search without a model: is there anything to be found?",
+        group=_MEMORY,
+    ),
+    route(
+        "/v1/{space_id}/execute_kip_readonly",
+        post_execute_kip_readonly,
+        "POST",
+        Access.LENIENT_READ,
+        takes=Takes(KipInput, text="one command"),
+        gives=bare(KipResponse),
+        summary="Run KQL and META; a write is refused inside the answer",
+        group=_MEMORY,
+    ),
+]
+
+_RUNS = [
+    route(
+        "/v1/{space_id}/conversations",
+        get_conversations,
+        "GET",
+        Access.UNLABELLED_READ,
+        gives=paged(Conversation),
+        parameters=(
+            _COLLECTION,
+            Parameter(
+                "limit", Annotated[int, Field(ge=0, lt=10**12)], "1 to 100, 10 when left out; the nearer end counts"
+            ),
+            Parameter("cursor", Annotated[str, Field(pattern="^[0-9]{1,12}$")], "`next_cursor` of the page before"),
+        ),
+        summary="Runs of agents, the newest page first and oldest first within a page",
+        group=_CONVERSATIONS,
+    ),
+    route(
+        "/v1/{space_id}/conversations/{conversation_id}",
+        get_conversation,
+        "GET",
+        Access.UNLABELLED_READ,
+        gives=Conversation,
+        parameters=(_COLLECTION,),
+        summary="One run, also while it goes on",
+        group=_CONVERSATIONS,
+    ),
+    route(
+        "/v1/{space_id}/conversations/{conversation_id}/delta",
+        get_conversation_delta,
+        "GET",
+        Access.UNLABELLED_READ,
+        gives=ConversationDelta,
+        parameters=(
+            _COLLECTION,
+            Parameter("messages_offset", _OFFSET, "messages the caller has"),
+            Parameter("artifacts_offset", _OFFSET, "artifacts the caller has"),
+        ),
+        summary="What a run has added since the caller's offsets",
+        group=_CONVERSATIONS,
+    ),
+]
+
+ROUTES = [*_ABOUT_SPACES, *_REMEMBERING, *_RUNS]
