@@ -135,7 +135,7 @@ ROUTES = [
         Access.MANAGEMENT,
         takes=UpdateSpaceInput,
         gives=Literal[True],
-        summary="Change name, description or visibility; what is left out stays",
+        summary="Change name, description, visibility, policy or wiki settings; what is left out stays",
         group=_MANAGING,
     ),
 ]

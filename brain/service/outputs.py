@@ -102,6 +102,7 @@ class SpaceInfo(TypedDict):
     formation_processed_id: Count
     maintenance_processed_id: Count
     maintenance_at: MaintenanceTimes
+    memory_policy: NotRequired[Wire]
     memory_interface: InterfaceDescriptor
     wiki_docs: Count
     wiki_chunks: Count
