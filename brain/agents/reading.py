@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.kip.context import Outcome, Session
+from brain.kip.describe.chronology import snapshot_token
 from brain.kip.pipeline import Engine
 from brain.store.base import ElementId
+from brain.times import Seq
 
 Query = tuple[str, Mapping[str, Any]]
 
@@ -26,10 +28,16 @@ class ReadFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Reads one Space through one session."""
+    """Reads one Space through one session.
+
+    seq          the sequence all reads are pinned to; None for the Space as each of them finds it
+    deadline_ms  for one request; None for none
+    """
 
     engine: Engine
     session: Session
+    seq: Seq | None = None
+    deadline_ms: int | None = None
 
     def ask(self, command: str, **parameters: Any) -> Any:
         """One read; its result. ReadFailed when it fails."""
@@ -62,6 +70,10 @@ class Reading:
         }
         if len(queries) > 1:
             request["execution"] = {"mode": "independent"}
+        if self.seq is not None:
+            request["read"] = {"snapshot_token": snapshot_token(self.engine.space_uri, self.seq)}
+        if self.deadline_ms is not None:
+            request["options"] = {"deadline_ms": self.deadline_ms}
         return self.engine.execute(request, self.session)
 
 

@@ -45,9 +45,14 @@ def describe_snapshot(statement: ast.Describe, run: Run) -> Answer:
             "tx_id": commit.tx_id if commit else None,
             "committed_at": commit.committed_at if commit else None,
             "schema_environment_version": _environment_version(run, seq, commit),
-            "snapshot_token": f"kip:snapshot:{run.space_uri}:{seq}".encode().hex(),
+            "snapshot_token": snapshot_token(run.space_uri, seq),
         }
     )
+
+
+def snapshot_token(space_uri: str, seq: Seq) -> str:
+    """What pins a request's reads to a sequence, as `read.snapshot_token` of its envelope."""
+    return f"kip:snapshot:{space_uri}:{seq}".encode().hex()
 
 
 def describe_transaction(statement: ast.Describe, run: Run) -> Answer:
