@@ -37,6 +37,7 @@ from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.space_tokens import SpaceTokens
 from brain.service.spaces import OpenSpace, Spaces
+from brain.service.writes import Writes
 from brain.settings import Settings, SettingsError
 from brain.store.base import Document, Lease, Store
 from brain.store.sqlite import SqliteStore
@@ -192,6 +193,7 @@ def build(
         doorkeeper=doorkeeper,
         management=management,
         memory=Memory(spaces, queue, clock),
+        writes=Writes(spaces, settings, clock),
         observed=observed,
         background=runner.running,
     )

@@ -13,7 +13,7 @@ from brain.gate import vocabulary
 from brain.gate.claims import formation_review
 from brain.gate.facts import FormationFacts, MaintenanceFacts
 from brain.gate.roles import PERMISSIONS, Role
-from brain.gate.statements import admission
+from brain.gate.statements import admission, blindly
 from brain.gate.tidying import maintenance_review
 from brain.kip.ast import Statement
 from brain.kip.context import Review, Session, WriteSet
@@ -48,6 +48,25 @@ def formation_session(facts: FormationFacts, commit_review: Review) -> Session:
         actors=frozenset({facts.self_id}),
         default_policy=MEMORY_POLICY,
         admit=admission(Role.FORMATION, bindings, checks_claim_time=True),
+        review=both(formation_review(facts), commit_review),
+    )
+
+
+def writer_session(
+    facts: FormationFacts, *, principal_id: str, channel: str, may_read: bool, commit_review: Review
+) -> Session:
+    """What a caller may write by itself: what a Formation pass may, said by nobody but `facts.self_id`, the caller.
+
+    may_read  whether its credential reads too; else it may neither ask anything nor have memory choose what to change
+    """
+    bindings = frozenset(message.binding for message in facts.captured)
+    judge = admission(Role.FORMATION, bindings, checks_claim_time=True)
+    return Session(
+        principal_id=principal_id,
+        channel=channel,
+        permissions=PERMISSIONS[Role.FORMATION],
+        actors=frozenset({facts.self_id}),
+        admit=judge if may_read else blindly(judge),
         review=both(formation_review(facts), commit_review),
     )
 

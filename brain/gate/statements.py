@@ -14,6 +14,7 @@ from brain.gate import vocabulary
 from brain.gate.roles import HOST_FACETS, HOST_FIELDS, RETENTION_MEMBERS, SELECTION_LIMIT, STATES, VERBS, Role
 from brain.kip import ast
 from brain.kip.context import Admit
+from brain.kip.parser import language_of
 from brain.store.base import Json
 
 Parameters = Mapping[str, Json]
@@ -46,6 +47,21 @@ def admission(role: Role, captured: frozenset[str] = frozenset(), *, checks_clai
                 _check_claim_time(clause, captured, parameters)
 
     return admit
+
+
+def blindly(admit: Admit) -> Admit:
+    """The same judge for a credential that writes and does not read."""
+
+    def judge(statement: ast.Statement, parameters: Parameters) -> None:
+        for clause in clauses_of(statement):
+            if language_of(statement) != "KML" or getattr(clause, "where", None) is not None:
+                raise errors.NotAuthorized(
+                    f"{verb_of(clause)} reads memory here, and this credential only writes.",
+                    hint="Name what you mean by id or key, or use a credential that reads too.",
+                )
+        admit(statement, parameters)
+
+    return judge
 
 
 def clauses_of(statement: ast.Statement) -> Iterator[ast.Node]:

@@ -19,6 +19,7 @@ from brain.gate.roles import (
 )
 from brain.gate.written import Written, planes, type_of
 from brain.kip.context import Changed
+from brain.names import is_reserved
 from brain.store.base import Element, Kind
 
 
@@ -36,6 +37,7 @@ def check_common(role: Role, written: Written) -> None:
             _check_new(element)
     for changed in write_set.changed:
         _check_host_planes(changed.after, before=changed.before)
+        _check_key(changed.after, before=changed.before)
 
 
 def _check_new(element: Element) -> None:
@@ -50,6 +52,7 @@ def _check_new(element: Element) -> None:
             f"An Activity of the class {body['activity_class']} states what the host decided or saw.",
             hint="Use extraction, inference, semantic_consolidation or belief_revision for your own work.",
         )
+    _check_key(element, before=None)
     if element.kind is Kind.CONCEPT:
         first = FIRST_STATUS.get(type_of(element))
         if first is not None and (body.get("attributes") or {}).get("status") != first:
@@ -57,6 +60,13 @@ def _check_new(element: Element) -> None:
                 f"A new {type_of(element)} starts as {first}.", hint=f'Create it with status: "{first}".'
             )
     _check_host_planes(element, before=None)
+
+
+def _check_key(element: Element, *, before: Element | None) -> None:
+    """The host's own keys stand for the Brain and for callers: whoever made one could prepare whom they are."""
+    key = element.body.get("key")
+    if isinstance(key, str) and is_reserved(key) and (before is None or before.body.get("key") != key):
+        raise errors.NotAuthorized("Keys that begin with $ are the host's own.", hint="Choose another key.")
 
 
 def _check_host_planes(element: Element, *, before: Element | None) -> None:

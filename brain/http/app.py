@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http import management as managing
-from brain.http import manual, operating, spaces
+from brain.http import manual, operating, spaces, writing
 from brain.http import memory as remembering
 from brain.http.admission import Admission
 from brain.http.auth import Failures, route
@@ -29,6 +29,7 @@ from brain.service.brain import Brain
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.outputs import ServiceInfo
+from brain.service.writes import Writes
 from brain.settings import Settings
 
 
@@ -101,7 +102,7 @@ PUBLIC_ROUTES = [
 ]
 
 
-ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *managing.ROUTES]
+ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *writing.ROUTES, *managing.ROUTES]
 
 
 def _own_hosts(settings: Settings) -> tuple[str, ...]:
@@ -117,6 +118,7 @@ def http_app(
     management: Management,
     observed: Observed,
     memory: Memory,
+    writes: Writes,
     background: Callable[[], AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """The ASGI application.
@@ -170,6 +172,7 @@ def http_app(
     app.state.measures = observed.measures
     app.state.observed = observed
     app.state.memory = memory
+    app.state.writes = writes
     app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests
     app.state.model_budget = Budget(settings.llm_max_concurrency, 429)

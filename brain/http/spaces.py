@@ -59,7 +59,7 @@ def _models(request: Request) -> Budget:
     return budget
 
 
-async def _space(request: Request) -> str:
+async def existing_space(request: Request) -> str:
     """The Space a route names, known to exist before a body is read."""
     space_id: str = request.path_params["space_id"]
     await _brain(request).check_space(space_id)
@@ -69,7 +69,7 @@ async def _space(request: Request) -> str:
 async def _asked_of_a_model(request: Request, model: type[Input], of_text: OfText | None = None) -> tuple[str, Input]:
     """The Space and the input of a request that will need a place for a model, which it does not hold yet."""
     _models(request).expect_a_place()
-    space_id = await _space(request)
+    space_id = await existing_space(request)
     return space_id, await read_input(request, model, of_text=of_text)
 
 
@@ -137,14 +137,14 @@ async def post_maintenance(request: Request) -> Response:
 
 
 async def post_probe(request: Request) -> Response:
-    space_id = await _space(request)
+    space_id = await existing_space(request)
     asked = await read_input(request, ProbeInput)
     return write_result(request, await _brain(request).probe(space_id, asked, caller_of(request)))
 
 
 async def post_execute_kip_readonly(request: Request) -> Response:
-    space_id = await _space(request)
-    asked = await read_input(request, KipInput, of_text=_as_command)
+    space_id = await existing_space(request)
+    asked = await read_input(request, KipInput, of_text=as_command)
     answer = await while_connected(request, _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
     if answer is None:
         return Response(status_code=_CLIENT_LEFT)
@@ -152,7 +152,7 @@ async def post_execute_kip_readonly(request: Request) -> Response:
     return write_value(request, answer)
 
 
-def _as_command(text: str) -> dict[str, Any]:
+def as_command(text: str) -> dict[str, Any]:
     """A bare command; also as a JSON string that was sent without a type, for no command begins with a quote."""
     if text.startswith('"'):
         try:
@@ -163,23 +163,23 @@ def _as_command(text: str) -> dict[str, Any]:
 
 
 async def get_space_info(request: Request) -> Response:
-    return write_result(request, await _brain(request).space_info(await _space(request)))
+    return write_result(request, await _brain(request).space_info(await existing_space(request)))
 
 
 async def get_formation_status(request: Request) -> Response:
-    return write_result(request, await _brain(request).formation_status(await _space(request)))
+    return write_result(request, await _brain(request).formation_status(await existing_space(request)))
 
 
 async def get_memory_status(request: Request) -> Response:
-    return write_result(request, await _brain(request).memory_status(await _space(request)))
+    return write_result(request, await _brain(request).memory_status(await existing_space(request)))
 
 
 async def get_schema_drafts(request: Request) -> Response:
-    return write_result(request, await _brain(request).schema_drafts(await _space(request)))
+    return write_result(request, await _brain(request).schema_drafts(await existing_space(request)))
 
 
 async def get_conversations(request: Request) -> Response:
-    space_id = await _space(request)
+    space_id = await existing_space(request)
     rows, following = await _brain(request).conversation_page(
         space_id, _collection(request), cursor=request.query_params.get("cursor"), limit=number_of(request, "limit", 10)
     )
@@ -187,14 +187,14 @@ async def get_conversations(request: Request) -> Response:
 
 
 async def get_conversation(request: Request) -> Response:
-    space_id = await _space(request)
+    space_id = await existing_space(request)
     return write_result(
         request, await _brain(request).conversation(space_id, _collection(request), _conversation_id(request))
     )
 
 
 async def get_conversation_delta(request: Request) -> Response:
-    space_id = await _space(request)
+    space_id = await existing_space(request)
     delta = await _brain(request).conversation_delta(
         space_id,
         _collection(request),

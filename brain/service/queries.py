@@ -43,6 +43,11 @@ def _lanes() -> tuple[_Lane, ...]:
     )
 
 
+def one_lane(threads: int) -> tuple[_Lane, ...]:
+    """For what is never begun again, because it may have changed something: one turn, for all the time there is."""
+    return (_Lane(anyio.CapacityLimiter(threads)),)
+
+
 @dataclass(frozen=True, slots=True)
 class Queries:
     """Runs queries.

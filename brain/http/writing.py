@@ -1,0 +1,45 @@
+"""Routes that write what a caller knows, without a model: KIP through the gate."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from brain.http.auth import caller_of, route
+from brain.http.declaring import Takes, bare
+from brain.http.payload import read_input, write_value
+from brain.http.spaces import as_command, existing_space
+from brain.service.access import Access
+from brain.service.outputs import KipResponse
+from brain.service.write_inputs import WriteInput
+from brain.service.writes import Writes
+
+_GROUP = "Memory"
+
+
+def _writes(request: Request) -> Writes:
+    writes: Writes = request.app.state.writes
+    return writes
+
+
+async def post_execute_kip(request: Request) -> Response:
+    space_id = await existing_space(request)
+    asked = await read_input(request, WriteInput, of_text=as_command)
+    # A client that leaves takes nothing back: what was accepted is finished, and its key tells what came of it.
+    answer = await _writes(request).execute_kip(space_id, asked, caller_of(request))
+    request.app.state.measures.answered(answer)
+    return write_value(request, answer)
+
+
+ROUTES = [
+    route(
+        "/v1/{space_id}/execute_kip",
+        post_execute_kip,
+        "POST",
+        Access.WRITE,
+        takes=Takes(WriteInput, text="one command"),
+        gives=bare(KipResponse),
+        summary="Run KIP that may write, as the caller, through the gate",
+        group=_GROUP,
+    ),
+]

@@ -1,0 +1,48 @@
+"""What comes in through the doors that write without a model: KIP with its sources, documents with their messages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
+
+from brain.service.inputs import KipInput, canonical_instant, not_blank
+from brain.times import Timestamp
+
+MOST_SOURCES = 16
+"""Sources of one request, as many as a Formation pass may cite."""
+
+
+class SourceInput(BaseModel):
+    """Something the caller has its facts from, kept word for word as Evidence when a claim cites it.
+
+    observed_at  when the caller saw it, RFC 3339; the time of the request when left out
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: Annotated[StrictStr, Field(max_length=64_000)]
+    observed_at: StrictStr | None = None
+
+    @field_validator("content")
+    @classmethod
+    def _not_blank(cls, value: str) -> str:
+        return not_blank("content", value)
+
+    def seen_at(self, now: Timestamp) -> Timestamp:
+        """When it was observed: never later than now, for a claim not made yet would leave its slot undecided.
+
+        raises  InvalidInput for a time that is no instant
+        """
+        return now if self.observed_at is None else min(canonical_instant(self.observed_at), now)
+
+
+class WriteInput(KipInput):
+    """The KIP door that writes: the members of the one that reads, and what claims may cite as `:msg1` … `:msg16`."""
+
+    sources: Annotated[list[SourceInput], Field(max_length=MOST_SOURCES)] | None = None
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The operations as objects, in order."""
+        given: list[str | dict[str, Any]] = [self.command] if self.command is not None else list(self.operations or ())
+        return [{"command": entry} if isinstance(entry, str) else entry for entry in given]

@@ -1,0 +1,45 @@
+"""The Person a caller writes as: made of its credential by the host, and of nothing a request says.
+
+Its key is one of the Brain's own (`$cwt:…`, `$space_token:…`), so that no message and no counterparty speaks as it, and
+callers whose credentials are of different kinds are different people whatever they are called.
+"""
+
+from __future__ import annotations
+
+from brain.agents.hostwrites import HostWrites
+from brain.agents.texts import one_line
+from brain.gate.facts import PERSON, Speaker
+from brain.gate.gate import host_session
+from brain.ids import digest
+from brain.service.callers import Caller
+from brain.service.spaces import OpenSpace, host_write
+
+_LONGEST = 200
+_KNOWN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
+
+
+def host_writes(space: OpenSpace, channel: str) -> HostWrites:
+    """What the host itself writes around a caller's request."""
+    return HostWrites(space.engine, host_session(channel))
+
+
+def writer_of(space: OpenSpace, caller: Caller) -> Speaker:
+    """The caller as a speaker, stored when it is new here.
+
+    raises  HostWriteFailed, HostRefused, Unavailable when the store does not take it
+    """
+    key = key_of(caller)
+    known = host_write(space.engine, _KNOWN, {"type": PERSON, "key": key})
+    name = one_line(caller.principal, _LONGEST) or caller.kind
+    if known:
+        return Speaker(known[0], key, name)
+    ids = host_writes(space, caller.channel).store_speakers([Speaker(None, key, name)])
+    return Speaker(ids[key], key, name)
+
+
+def key_of(caller: Caller) -> str:
+    """The key of its Person; different for different callers, also where their names look alike."""
+    plain = one_line(caller.identity, _LONGEST)
+    if plain == caller.identity:
+        return f"${plain}"
+    return f"${caller.kind}:{digest(caller.identity).removeprefix('sha256:')[:32]}"

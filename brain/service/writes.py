@@ -1,0 +1,51 @@
+"""Facts that callers know, written without a model: the same gate as Formation's, another pen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+
+from brain import errors
+from brain.kip import respond
+from brain.service.callers import Caller
+from brain.service.queries import Queries, one_lane
+from brain.service.spaces import Spaces
+from brain.service.write_inputs import WriteInput
+from brain.settings import Settings
+from brain.times import Clock
+
+log = structlog.get_logger(__name__)
+
+_THREADS = 4
+"""Requests that write at a time, of all Spaces; a Space has one writer at a time in any case."""
+
+
+class Writes:
+    """Each method raises SpaceNotFound for a Space that is not there."""
+
+    def __init__(self, spaces: Spaces, settings: Settings, clock: Clock) -> None:
+        self._spaces = spaces
+        self._clock = clock
+        self._timeout_ms = settings.kip_timeout_ms
+        self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency, one_lane(_THREADS))
+
+    async def execute_kip(self, space_id: str, asked: WriteInput, caller: Caller) -> dict[str, Any]:
+        """Run KIP that may write, for a bounded time: the KIP response, with every refusal in it.
+
+        raises  InvalidInput for a request of another shape
+        """
+        request = asked.envelope(deadline_ms=self._timeout_ms)
+
+        def ask(deadline_ms: int) -> dict[str, Any]:
+            from brain.service.kip_writes import execute_kip  # the gate and the engine, which there are by now
+
+            with self._spaces.use(space_id) as space:
+                return execute_kip(space, asked, caller, self._clock, deadline_ms)
+
+        try:
+            response = await self._queries.answer(space_id, ask)
+        except errors.RateLimited as refused:
+            return respond.refused(refused, request)
+        log.info("kip_written", space=space_id, status=response["status"], operations=len(response["results"]))
+        return response
