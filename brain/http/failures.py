@@ -8,6 +8,7 @@ import anyio
 import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain import logs
@@ -130,10 +131,15 @@ class _Lingering(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def unmatched(_: Request, failure: Exception) -> Response:
-    """No such route, or not with this method: an empty body, `Allow` where it applies."""
-    headers = getattr(failure, "headers", None)
-    return Response(status_code=getattr(failure, "status_code", 404), headers=headers)
+async def unmatched(request: Request, failure: Exception) -> Response:
+    """No such route, or not with this method: an empty body, `Allow` where it applies, which is what OPTIONS asks."""
+    status = getattr(failure, "status_code", 404)
+    if status != 405:
+        return Response(status_code=status)
+    served = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
+    methods = {method for one in served for method in one.methods or ()} | {"OPTIONS"}
+    is_asked = request.method == "OPTIONS"
+    return Response(status_code=204 if is_asked else 405, headers={"allow": ", ".join(sorted(methods))})
 
 
 async def authentication_failed(_: Request, __: Exception) -> Response:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from brain import __version__
 from brain.http.auth import access_of, declaration_of
-from brain.http.declaring import JSON, MARKDOWN, TEXT, Declaration, Gives, Parameter, Takes
+from brain.http.declaring import CBOR, JSON, MARKDOWN, TEXT, Declaration, Gives, Parameter, Takes
 from brain.service.access import Access
 from brain.service.outputs import Refusal
 
@@ -109,15 +109,17 @@ def document(routes: Iterable[Route], *, shard: int, is_guarded: bool, free: Ite
                 "Shard-Id": {
                     "name": "Shard-Id",
                     "in": "header",
-                    "description": "the shard the client takes this process for; 0 when left out",
-                    "schema": {"type": "integer", "enum": [shard]},
+                    "description": f"the shard the client takes this process for, which is `{shard}`; left out, or no "
+                    "whole number, it is 0",
+                    "schema": {"type": "string", "examples": [str(shard)]},
                     "required": shard != 0,
                 },
                 "X-Request-Id": {
                     "name": "X-Request-Id",
                     "in": "header",
-                    "description": "an id to find the request by in the log; made when left out",
-                    "schema": {"type": "string", "pattern": f"^{_REQUEST_ID}$"},
+                    "description": "an id to find the request by in the log: 1 to 64 letters, digits, `.`, `_` and "
+                    "`-`; made here when it is anything else, or left out",
+                    "schema": {"type": "string"},
                     "required": False,
                 },
             },
@@ -214,11 +216,12 @@ class _Writer:
 
     def _body(self, takes: Takes) -> Json:
         content: dict[str, Json] = {}
+        text = {"type": "string", "description": takes.text}
         if takes.model is not None:
             schema = self._schemas[_key("validation", takes.model)]
-            content |= {JSON: {"schema": schema}, "application/cbor": {"schema": schema}}
+            schema = schema if takes.text is None else {"anyOf": [schema, text]}
+            content |= {JSON: {"schema": schema}, CBOR: {"schema": schema}}
         if takes.text is not None:
-            text = {"type": "string", "minLength": 1, "description": takes.text}
             content |= {MARKDOWN: {"schema": text}, TEXT: {"schema": text}}
         content |= {kind: {"schema": {}} for kind in takes.raw}
         return {"required": takes.required, "content": content}

@@ -115,7 +115,7 @@ class ContextInput(_Input):
         return value
 
 
-_Context = Annotated[ContextInput, BeforeValidator(_absent_is_empty)]
+_Context = Annotated[ContextInput, BeforeValidator(_absent_is_empty, json_schema_input_type=ContextInput | None)]
 
 
 class FormationInput(_Input):
@@ -192,7 +192,10 @@ class MaintenanceInput(_Input):
     trigger: Annotated[StrictStr, Field(max_length=64)] = "on_demand"
     scope: Literal["full", "quick", "daydream"] = "daydream"
     timestamp: StrictStr | None = None
-    parameters: Annotated[MaintenanceParameters, BeforeValidator(_absent_is_empty)] = MaintenanceParameters()
+    parameters: Annotated[
+        MaintenanceParameters,
+        BeforeValidator(_absent_is_empty, json_schema_input_type=MaintenanceParameters | None),
+    ] = MaintenanceParameters()
 
     @field_validator("timestamp")
     @classmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 Milliseconds = Annotated[int, Field(ge=0, description="milliseconds since 1970, UTC")]
@@ -176,6 +176,22 @@ class Token(TypedDict):
     labels: NotRequired[list[str]]
 
 
+class ModelConfig(TypedDict):
+    """A Space's own model; of its key only the beginning is told."""
+
+    family: str
+    model: str
+    api_base: Annotated[str, Field(description="empty for the family's own address")]
+    api_key: str
+    disabled: bool
+    label: NotRequired[str]
+    effort: NotRequired[Literal["minimal", "low", "medium", "high", "max"]]
+    bearer_auth: NotRequired[bool]
+    stream: NotRequired[bool]
+    context_window: NotRequired[Count]
+    max_output: NotRequired[Count]
+
+
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
@@ -285,7 +301,9 @@ class Promoted(TypedDict):
 
 
 class Concept(TypedDict):
-    """A Concept as KIP shows it (§12)."""
+    """A Concept as KIP shows it (§12), which names every member it can have."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
 
     id: str
     kind: Literal["concept"]

@@ -43,6 +43,16 @@ async def test_what_is_not_routed_is_an_empty_404_or_405(tmp_path: Path) -> None
         assert "POST" in wrong.headers["allow"]
         head = await door.client.head("/info")
         assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == (await door.client.get("/info")).headers["content-length"]
+
+
+async def test_options_tells_what_a_path_can_be_asked_by(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        for path, methods in (("/info", "GET, HEAD, OPTIONS"), ("/v1/home/formation", "OPTIONS, POST")):
+            told = await door.client.options(path)
+            assert (told.status_code, told.headers["allow"], told.content) == (204, methods, b"")
+            assert (await door.client.request("PURGE", path)).headers["allow"] == methods
+        assert (await door.client.options("/nope")).status_code == 404
 
 
 @pytest.mark.requirement("BR-HTTP-009", "BR-HTTP-010", "BR-HTTP-011", "BR-HTTP-012", "BR-HTTP-015")
