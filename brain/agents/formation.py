@@ -58,7 +58,7 @@ async def form(place: Place, job: FormationJob) -> RunResult:
     """
     job = replace(job, messages=tuple(said for said in job.messages if said.content.strip()))
     try:
-        formation = await run_sync(_Pass.begin, place, job)
+        formation = await run_sync(Pass.begin, place, job)
     except (ReadFailed, HostWriteFailed) as failed:
         return _failed(place, f"memory_unavailable: {failed}")
     prompt, turn = formation.prompt, formation.turn
@@ -100,8 +100,8 @@ class CommitGuard:
             raise self.lost
 
 
-class _Pass:
-    """One Formation pass from its beginning to its result."""
+class Pass:
+    """One Formation pass from its beginning to its result; also one whose document a caller brings."""
 
     def __init__(self, place: Place, job: FormationJob, reading: Reading, cast: Cast, vocabulary: Vocabulary) -> None:
         self._place = place
@@ -112,7 +112,7 @@ class _Pass:
         self._host = HostWrites(place.engine, host_session("agent:formation", self._guard.without_noting))
         self._now = timestamp(place.clock.now_ms())
         self.prompt: Prompt = system_prompt("formation", vocabulary)
-        self._door = Door(
+        self.door = Door(
             engine=place.engine,
             origin=_origin(job),
             read_session=reading.session,
@@ -124,16 +124,21 @@ class _Pass:
                 f"{name}{number}" for name in ("at", "msg", "speaker") for number in range(1, WINDOW + 1)
             ),
         )
-        self._remember = Remember(self._door, self._ground)
-        self.tools = (self._remember, ExecuteKip(self._door), KipReference())
+        self._remember = Remember(self.door, self.ground)
+        self.tools = (self._remember, ExecuteKip(self.door), KipReference())
         self.turn = self._turn(vocabulary)
 
     @classmethod
-    def begin(cls, place: Place, job: FormationJob) -> _Pass:
-        """Read what the pass begins with; the counterparty is stored if it is new (BR-FORM-016)."""
+    def prepared(cls, place: Place, job: FormationJob) -> Pass:
+        """Read what the pass begins with."""
         reading = Reading(place.engine, reader_session("agent:formation"))
-        cast = cast_of(job, reading)
-        formation = cls(place, job, reading, cast, read_vocabulary(reading))
+        return cls(place, job, reading, cast_of(job, reading), read_vocabulary(reading))
+
+    @classmethod
+    def begin(cls, place: Place, job: FormationJob) -> Pass:
+        """Read what the pass begins with; the counterparty is stored if it is new (BR-FORM-016)."""
+        formation = cls.prepared(place, job)
+        cast = formation._cast
         if cast.counterparty is not None and cast.counterparty.id is None:
             formation._store([cast.counterparty])
             formation.turn = replace(formation.turn, counterparty=formation._counterparty())
@@ -212,10 +217,17 @@ class _Pass:
                 bindings[f"speaker{number}"] = {"id": message.speaker.id}
         return WriteContext(formation_session(facts, self._guard), ingest_block(self._job, messages), bindings)
 
-    def _ground(self) -> Ground:
+    def ground(self) -> Ground:
         """What a document is compiled against, as memory stands now; the speakers are stored first."""
-        self._door.begin_writing()
-        vocabulary = read_vocabulary(self._reading)
+        self.door.begin_writing()
+        return self.ground_with(read_vocabulary(self._reading))
+
+    def ground_with(self, vocabulary: Vocabulary, wanted: Vocabulary | None = None) -> Ground:
+        """What a document is compiled against; nothing is stored for it.
+
+        vocabulary  the words the Space has
+        wanted      what a document may use: those and some that are only to be defined
+        """
         memory = SpaceMemory(self._reading, vocabulary)
         speakers = {speaker.key: _thing(speaker) for speaker in self._cast.everybody}
         entries = [entry for entry in self.turn.dossier if entry.who.id]
@@ -233,14 +245,14 @@ class _Pass:
             for number, message in enumerate(captured(self._job, self._cast), start=1)
         }
         return Ground(
-            origin=self._door.origin,
+            origin=self.door.origin,
             messages=messages,
             self_thing=memory.by_id(self._place.self_id) or Thing(self._place.self_id, PERSON, None, "this Brain"),
             attribution=self._place.attribution,
-            vocabulary=vocabulary,
+            vocabulary=wanted or vocabulary,
             commitments=self.turn.commitments,
             memory=memory,
-            resolver=Resolver(known, vocabulary, memory),
+            resolver=Resolver(known, wanted or vocabulary, memory),
         )
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -254,8 +266,8 @@ class _Pass:
             model=end.model,
             rounds=end.rounds,
             stopped=end.stopped,
-            committed=tuple(self._door.committed),
-            ids=tuple(self._door.ids),
+            committed=tuple(self.door.committed),
+            ids=tuple(self.door.ids),
             prompt_digest=self.prompt.digest,
         )
 

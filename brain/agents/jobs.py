@@ -12,6 +12,7 @@ from brain.store.base import ElementId
 from brain.times import Clock, Seq, Timestamp
 
 if TYPE_CHECKING:
+    from brain.gate.facts import Speaker
     from brain.kip.pipeline import Engine  # takes a while to import; a service can say who it is without it
 
 Attribution = Literal["speaker", "named", "open"]
@@ -88,6 +89,8 @@ class FormationJob:
     messages      all of the input that are not blank
     window        those this pass may cite; None for the newest sixteen
     used_rounds   model calls that passes before this one made of what the whole run may take, in used_ms
+    sender        who is heard where a message names nobody and no counterparty or agent is known; None for an
+                  unnamed person of the conversation
     commit_review called inside every write transaction of the pass (after the gate): checks the lease's fencing token
                   and notes what was committed with the conversation
     """
@@ -103,6 +106,7 @@ class FormationJob:
     window: Window | None = None
     used_rounds: int = 0
     used_ms: int = 0
+    sender: Speaker | None = None
 
     @property
     def citable(self) -> Window:

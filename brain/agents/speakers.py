@@ -1,9 +1,10 @@
 """Who said what: every message's speaker as one Person, settled by the host before any model runs (BR-GATE-040).
 
-A speaker is the message's `name`, else the counterparty for user turns and the agent for all others, else one unnamed
-person per conversation and side. A name is never identity: a counterparty key tells people of one name apart, and when
-a name fits several people and nothing tells which, the speaker is kept apart from all of them and a review is asked
-for. So it is when somebody is called by no more than the first name of people who are known.
+A speaker is the message's `name`, else the counterparty for user turns and the agent for all others, else the sender of
+the input where it is known, else one unnamed person per conversation and side. A name is never identity: a counterparty
+key tells people of one name apart, and when a name fits several people and nothing tells which, the speaker is kept
+apart from all of them and a review is asked for. So it is when somebody is called by no more than the first name of
+people who are known.
 
 A counterparty known by key alone takes the name of a message only where nobody else can be meant: every user message of
 the input is named, and either all by one name while nothing was heard under the key yet, or just one of the names has
@@ -97,9 +98,9 @@ class _Casting:
             if said.name and said.role != "tool":
                 speakers.append(self._named(said, counterparty, told_as))
             elif said.role == "user":
-                speakers.append(counterparty or self._unnamed("user"))
+                speakers.append(counterparty or job.sender or self._unnamed("user"))
             else:
-                speakers.append(agent or self._unnamed("agent"))
+                speakers.append(agent or job.sender or self._unnamed("agent"))
         if counterparty is not None:  # a message may have told the name of a counterparty known by key alone
             counterparty = next((s for s in speakers if s.key == counterparty.key), counterparty)
         return Cast(tuple(speakers), job.shown, self._stored, counterparty, self._doubtful)

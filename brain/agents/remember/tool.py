@@ -23,7 +23,7 @@ from brain.errors import KipError
 from brain.gate.vocabulary import MAX_DEFINITIONS
 from brain.kip.context import Outcome
 
-_TRANSIENT = frozenset({"ExecutionTimeout", "InternalError", "OutcomeUnknown", "SerializationConflict"})
+TRANSIENT = frozenset({"ExecutionTimeout", "InternalError", "OutcomeUnknown", "SerializationConflict"})
 
 
 @dataclass(slots=True)
@@ -76,43 +76,20 @@ class Remember:
         pieces = list(compiled.pieces)
         if not pieces:
             return None
-        outcome = self._send(pieces)
+        outcome = send(self._door, pieces)
         if not is_success(outcome):
-            if first_error(outcome)["code"] in _TRANSIENT:
+            if first_error(outcome)["code"] in TRANSIENT:
                 return first_error(outcome)
-            pieces = self._holding(pieces, kept)
+            pieces, faults = holding(self._door, pieces)
+            kept.faults += faults
             if not pieces:
                 return None
-            outcome = self._send(pieces)
+            outcome = send(self._door, pieces)
             if not is_success(outcome):
                 return first_error(outcome)
         kept.wrote = len(pieces)
-        kept.ids = _named_ids(outcome, assemble(pieces, self._door.origin).handles)
+        kept.ids = named_ids(outcome, assemble(pieces, self._door.origin).handles)
         return None
-
-    def _send(self, pieces: Sequence[Piece], *, is_trial: bool = False) -> Outcome:
-        block = assemble(pieces, self._door.origin)
-        return self._door.run([block.text], block.parameters, is_trial=is_trial)
-
-    def _holding(self, pieces: Sequence[Piece], kept: _Kept) -> list[Piece]:
-        """The pieces that hold beside those before them, each tried; the items of the others become faults.
-
-        What an item does is done with all its pieces or not at all; of items that clash the first is kept.
-        """
-        good: list[Piece] = []
-        refused: set[str] = set()
-        for piece in pieces:
-            if piece.at in refused:
-                continue
-            outcome = self._send([*good, piece], is_trial=True)
-            if is_success(outcome):
-                good.append(piece)
-                continue
-            error = first_error(outcome)
-            kept.faults.append(Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", "")))
-            refused.add(piece.at)
-            good = [other for other in good if other.at != piece.at]
-        return good
 
     def _define_predicates(self, parsed: Parsed, kept: _Kept) -> None:
         if not parsed.new_predicates:
@@ -132,7 +109,33 @@ class Remember:
                     kept.faults.append(Fault("new_predicates", f"{error['code']}: {error['message']}", error["hint"]))
 
 
-def _named_ids(outcome: Outcome, handles: Mapping[str, str]) -> dict[str, str]:
+def send(door: Door, pieces: Sequence[Piece], *, is_trial: bool = False) -> Outcome:
+    """Write these pieces, all of them or none."""
+    block = assemble(pieces, door.origin)
+    return door.run([block.text], block.parameters, is_trial=is_trial)
+
+
+def holding(door: Door, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Fault]]:
+    """The pieces that hold beside those before them, each tried; the items of the others as faults.
+
+    What an item does is done with all its pieces or not at all; of items that clash the first is kept.
+    """
+    good: list[Piece] = []
+    faults: dict[str, Fault] = {}
+    for piece in pieces:
+        if piece.at in faults:
+            continue
+        outcome = send(door, [*good, piece], is_trial=True)
+        if is_success(outcome):
+            good.append(piece)
+            continue
+        error = first_error(outcome)
+        faults[piece.at] = Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", ""))
+        good = [other for other in good if other.at != piece.at]
+    return good, list(faults.values())
+
+
+def named_ids(outcome: Outcome, handles: Mapping[str, str]) -> dict[str, str]:
     """The ids of things that have a name, by that name."""
     result = (outcome.response.get("results") or [{}])[0].get("result") or {}
     bound = result.get("handles") or {}
