@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brain import __version__
 from brain.auth import command as cwt
 from brain.backup import command as backup
+from brain.service import command as managing
 from brain.settings import Settings, SettingsError, load_settings
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 
     cwt.add_parser(commands)
 
-    for command in (serve, worker, beat, demo, kip, *backup.add_parsers(commands)):
+    for command in (serve, worker, beat, demo, kip, *backup.add_parsers(commands), *managing.add_parsers(commands)):
         settings = command.add_argument_group("settings", "Each stands for the environment variable of its name.")
         for name, field in Settings.model_fields.items():
             flags = [f"--{name.replace('_', '-')}", *([_SHORT_FLAGS[name]] if name in _SHORT_FLAGS else [])]

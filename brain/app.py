@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 
 from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RecallJob, RecallResult, RunResult
 from brain.agents.model import Model
-from brain.agents.models import LateModel, embedder_for, model_for
+from brain.agents.models import LateModel, Places, embedder_for, model_for, own_model_for
 from brain.errors import SchemaPackageUnavailable
 from brain.http.app import http_app
 from brain.kip.library import PackageLibrary
@@ -31,6 +31,7 @@ from brain.observe.stores import MeasuredStore
 from brain.observe.traces import Tracer
 from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
+from brain.service.byok import Byok, OwnModels
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.passes import Passes
@@ -47,6 +48,7 @@ from workers.wakeups import RemoteRunner, WakeUps
 
 if TYPE_CHECKING:
     from brain.auth.cwt import CwtVerifier
+    from brain.auth.sealing import Sealer
     from brain.observe.health import Check
     from brain.observe.outlook import Outlook
 
@@ -62,6 +64,7 @@ class Application:
     runner: EmbeddedRunner | RemoteRunner
     brain: Brain
     management: Management
+    byok: Byok
     http: Starlette
     model: Model
     observed: Observed
@@ -150,15 +153,21 @@ def build(
     measures, tracer = Measures(settings), Tracer(settings)
     store = MeasuredStore(store or store_for(settings, clock=clock), measures, tracer)
     spaces = spaces_for(settings, clock=clock, store=store)
-    model = model or model_for(settings)
-    measured = MeasuredModel(model, measures, tracer)
+    places = Places(settings.llm_max_concurrency)
+    model = model or model_for(settings, places)
+    sealer = _sealer(settings)
+    models = OwnModels(
+        MeasuredModel(model, measures, tracer),
+        sealer,
+        lambda chosen: MeasuredModel(own_model_for(chosen, settings, places), measures, tracer),
+    )
     holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
     queue = Queue(clock=clock, holder=holder, lease_ttl_ms=settings.lease_ttl_ms)
     passes = Passes(
         clock=clock,
         settings=settings,
         queue=queue,
-        model=measured,
+        models=models,
         form=counted("formation", _form, measures, lambda result: result.usage),
         maintain=counted("maintenance", _maintain, measures, lambda result: result.usage),
         settle=_settle,
@@ -173,7 +182,7 @@ def build(
         settings=settings,
         spaces=spaces,
         queue=queue,
-        model=measured,
+        models=models,
         recall=counted("recall", _recall, measures, lambda result: result.run.usage),
         clock=clock,
         wake=runner.wake,
@@ -187,17 +196,19 @@ def build(
         outlook=lambda: _outlook(spaces, clock),
     )
     management = Management(spaces, tokens, clock)
+    byok = Byok(spaces, sealer, settings.byok_allowed_hosts, clock)
     http = http_app(
         brain,
         settings,
         doorkeeper=doorkeeper,
         management=management,
+        byok=byok,
         memory=Memory(spaces, queue, clock),
-        writes=Writes(spaces, settings, clock),
+        writes=Writes(spaces, settings, clock, queue),
         observed=observed,
         background=runner.running,
     )
-    return Application(settings, spaces, queue, passes, runner, brain, management, http, model, observed)
+    return Application(settings, spaces, queue, passes, runner, brain, management, byok, http, model, observed)
 
 
 def _checks(settings: Settings, store: Store, spaces: Spaces) -> tuple[Check, ...]:
@@ -210,6 +221,15 @@ def _outlook(spaces: Spaces, clock: Clock) -> Outlook:
     from brain.observe.outlook import Outlook
 
     return Outlook(spaces, clock)
+
+
+def _sealer(settings: Settings) -> Sealer | None:
+    """Of Spaces' secrets; None where none can be kept."""
+    if not settings.sealing_keys:
+        return None
+    from brain.auth.sealing import Sealer
+
+    return Sealer.of_texts(settings.sealing_keys)
 
 
 def _verifier(settings: Settings, clock: Clock) -> CwtVerifier | None:

@@ -72,6 +72,18 @@ class Settings(BaseSettings):
     )
     model_output_price: float = Field(0, ge=0, description="Price of a million output tokens, likewise.")
 
+    # --- models of Spaces' own ---
+    space_secret_keys: SecretStr = Field(
+        SecretStr(""),
+        description="Keys that secrets of Spaces are sealed with, each 32 bytes as base64; comma-separated: the first "
+        "seals, all open. Empty: no Space can have a model of its own.",
+    )
+    byok_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Hosts (`name` or `name:port`) that Spaces' own models may be served from although they are "
+        "private or without TLS; `*` for any; comma-separated.",
+    )
+
     # --- what is alike ---
     embedding_family: str = Field(
         "",
@@ -159,13 +171,17 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
 
     @field_validator(
-        "space_packages", "cors_origins", "http_allowed_hosts", "ed25519_pubkeys", "managers", mode="before"
+        "space_packages",
+        "cors_origins",
+        "http_allowed_hosts",
+        "ed25519_pubkeys",
+        "managers",
+        "byok_allowed_hosts",
+        mode="before",
     )
     @classmethod
     def _listed(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value
+        return _parts(value) if isinstance(value, str) else value
 
     @field_validator("metrics_addr")
     @classmethod
@@ -201,6 +217,16 @@ class Settings(BaseSettings):
             from brain.auth.cwt import read_public_keys  # the cryptography, for who asks for it
 
             read_public_keys(value)
+        return value
+
+    @field_validator("space_secret_keys")
+    @classmethod
+    def _sealing_keys(cls, value: SecretStr) -> SecretStr:
+        texts = _parts(value.get_secret_value())
+        if texts:
+            from brain.auth.sealing import Sealer  # the cryptography, for who asks for it
+
+            Sealer.of_texts(texts)
         return value
 
     @field_validator("redis_url")
@@ -248,9 +274,18 @@ class Settings(BaseSettings):
         return (host.strip("[]"), int(port)) if colon else None
 
     @property
+    def sealing_keys(self) -> tuple[str, ...]:
+        """Keys that secrets of Spaces are sealed with, as base64."""
+        return _parts(self.space_secret_keys.get_secret_value())
+
+    @property
     def has_provider(self) -> bool:
         """Whether a real model is configured."""
         return bool(self.model_api_key.get_secret_value())
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -137,12 +137,17 @@ class LitellmModel:
         quieten()
         try:
             with anyio.fail_after(left):
-                response = await litellm.acompletion(**self._arguments(request, left))
+                response = await self._completed(litellm, self._arguments(request, left))
         except TimeoutError:
             raise ModelFailure("timeout", _FAILURES["Timeout"].text, transient=True) from None
+        except ModelFailure:
+            raise
         except Exception as failed:  # noqa: BLE001 - litellm raises many kinds; each becomes one of ours
             raise _failure(failed) from None
         return self._read(response)
+
+    async def _completed(self, litellm: ModuleType, arguments: dict[str, Any]) -> Any:
+        return await litellm.acompletion(**arguments)
 
     def _arguments(self, request: ModelRequest, left: float) -> dict[str, Any]:
         arguments: dict[str, Any] = {
@@ -206,7 +211,8 @@ def load_litellm() -> ModuleType:
 
 def quieten() -> None:
     """Keep warnings about litellm's own models to itself; it imports parts of itself as late as in a call."""
-    warnings.filterwarnings("ignore", category=UserWarning, module=r"litellm|pydantic")
+    for category in (UserWarning, DeprecationWarning):
+        warnings.filterwarnings("ignore", category=category, module=r"litellm|pydantic")
 
 
 def _tools(specs: Sequence[ToolSpec]) -> list[dict[str, Any]]:

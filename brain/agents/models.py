@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -13,6 +14,23 @@ from brain.agents.model import Model, ModelAnswer, ModelRequest
 from brain.settings import BUILTIN_EMBEDDINGS, OFFLINE_MODEL, Settings
 from brain.store.embedding import Embedder
 
+if TYPE_CHECKING:
+    from brain.agents.own_model import OwnProvider
+
+
+class Places:
+    """How many calls there may be at a time, of every model that shares them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = max(most, 1)
+        self._limiter: CapacityLimiter | None = None
+
+    def limiter(self) -> CapacityLimiter:
+        """Of the running loop: it is not there yet where the settings are read."""
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(self._most)
+        return self._limiter
+
 
 class BudgetedModel:
     """A model whose calls share one budget; a call waits for its place and can be cancelled there.
@@ -20,23 +38,20 @@ class BudgetedModel:
     max_output, timeout_ms  bounds of one call, below which an agent may ask for less
     """
 
-    def __init__(self, model: Model, most: int, *, max_output: int, timeout_ms: int) -> None:
+    def __init__(self, model: Model, places: Places, *, max_output: int, timeout_ms: int) -> None:
         self.name = model.name
         self._model = model
-        self._most = max(most, 1)
+        self._places = places
         self._max_output = max_output
         self._timeout_ms = timeout_ms
-        self._places: CapacityLimiter | None = None
 
     async def answer(self, request: ModelRequest) -> ModelAnswer:
-        if self._places is None:  # made on the running loop, not where the settings were read
-            self._places = CapacityLimiter(self._most)
         bounded = replace(
             request,
             max_output_tokens=min(request.max_output_tokens, self._max_output),
             timeout_ms=min(request.timeout_ms, self._timeout_ms),
         )
-        async with self._places:
+        async with self._places.limiter():
             return await self._model.answer(bounded)
 
 
@@ -61,7 +76,7 @@ class LateModel:
         return await model.answer(request)
 
 
-def model_for(settings: Settings) -> Model:
+def model_for(settings: Settings, places: Places | None = None) -> Model:
     """The model the settings choose; neither the built-in one nor litellm is imported before its first call."""
     if not settings.has_provider:
         return LateModel(OFFLINE_MODEL, _offline)
@@ -75,7 +90,19 @@ def model_for(settings: Settings) -> Model:
     )
     return BudgetedModel(
         LitellmModel(provider),
-        settings.llm_max_concurrency,
+        places or Places(settings.llm_max_concurrency),
+        max_output=settings.model_max_output,
+        timeout_ms=settings.model_timeout_ms,
+    )
+
+
+def own_model_for(chosen: OwnProvider, settings: Settings, places: Places) -> Model:
+    """The model one Space's managers chose, within the budget of all."""
+    from brain.agents.own_model import OwnModel
+
+    return BudgetedModel(
+        OwnModel(chosen, settings.byok_allowed_hosts),
+        places,
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,
     )

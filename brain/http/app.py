@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brain.http import byok as own_models
 from brain.http import management as managing
 from brain.http import manual, operating, spaces, writing
 from brain.http import memory as remembering
@@ -26,6 +27,7 @@ from brain.http.payload import json_response
 from brain.observe.observed import Observed
 from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
+from brain.service.byok import Byok
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.outputs import ServiceInfo
@@ -102,7 +104,7 @@ PUBLIC_ROUTES = [
 ]
 
 
-ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *writing.ROUTES, *managing.ROUTES]
+ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *writing.ROUTES, *managing.ROUTES, *own_models.ROUTES]
 
 
 def _own_hosts(settings: Settings) -> tuple[str, ...]:
@@ -116,6 +118,7 @@ def http_app(
     *,
     doorkeeper: Doorkeeper,
     management: Management,
+    byok: Byok,
     observed: Observed,
     memory: Memory,
     writes: Writes,
@@ -169,6 +172,7 @@ def http_app(
     app.state.settings = settings
     app.state.doorkeeper = doorkeeper
     app.state.management = management
+    app.state.byok = byok
     app.state.measures = observed.measures
     app.state.observed = observed
     app.state.memory = memory

@@ -11,9 +11,9 @@ from anyio.to_thread import run_sync
 
 from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
-from brain.agents.model import Model
 from brain.kip import respond
 from brain.service import conversations, ledger, status
+from brain.service.byok import OwnModels
 from brain.service.callers import Caller
 from brain.service.conversations import COLLECTIONS, usage_to_wire
 from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
@@ -51,7 +51,7 @@ class Brain:
         settings: Settings,
         spaces: Spaces,
         queue: Queue,
-        model: Model,
+        models: OwnModels,
         recall: Recall,
         clock: Clock,
         wake: Callable[[str, conversations.Collection], None],
@@ -59,7 +59,7 @@ class Brain:
         self._settings = settings
         self._spaces = spaces
         self._queue = queue
-        self._model = model
+        self._models = models
         self._recall = recall
         self._clock = clock
         self._wake = wake
@@ -128,11 +128,11 @@ class Brain:
 
         raises  InvalidInput, SpaceNotFound, OverTier
         """
-        number = await self._in_space(space_id, lambda space: self._accept_formation(space, asked, caller))
+        number, model = await self._in_space(space_id, lambda space: self._accept_formation(space, asked, caller))
         self._wake(space_id, "formation")
-        return self._accepted(number)
+        return _accepted(number, model)
 
-    def _accept_formation(self, space: OpenSpace, asked: FormationInput, caller: Caller) -> int:
+    def _accept_formation(self, space: OpenSpace, asked: FormationInput, caller: Caller) -> tuple[int, str]:
         stored = {
             "messages": [
                 {
@@ -152,30 +152,25 @@ class Brain:
             size = max(tx.counts().get(Kind.CONCEPT, 0), conversations.count(tx, "formation"))
             if size > most:
                 raise OverTier(f"node limit exceeded: {size} of {most}; raise the tier of the space to go on")
-            return self._queue.accept_formation(
+            number = self._queue.accept_formation(
                 tx, stored, user=caller.principal, messages=shown, request_id=caller.request_id
             )
+            return number, self._models.of(tx).name
 
     async def start_maintenance(self, space_id: str, asked: MaintenanceInput, caller: Caller) -> dict[str, Any]:
         """Start one cycle and answer at once; Busy while another pass is at work."""
 
-        def accept(space: OpenSpace) -> int:
+        def accept(space: OpenSpace) -> tuple[int, str]:
             with space.snapshot() as now:
                 done = ledger.progress(now)["formation_processed_id"]
+                model = self._models.of(now).name
             stored = cycle_input(asked.scope, asked.trigger, done, asked.parameters.effective())
-            return self._queue.accept_cycle(space, stored, user=caller.principal, request_id=caller.request_id)
+            number = self._queue.accept_cycle(space, stored, user=caller.principal, request_id=caller.request_id)
+            return number, model
 
-        number = await self._in_space(space_id, accept)
+        number, model = await self._in_space(space_id, accept)
         self._wake(space_id, "maintenance")
-        return self._accepted(number)
-
-    def _accepted(self, number: int) -> dict[str, Any]:
-        return {
-            "content": "",
-            "conversation": number,
-            "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "requests": 0},
-            "model": self._model.name,
-        }
+        return _accepted(number, model)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -214,16 +209,16 @@ class Brain:
 
     async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> tuple[int, RecallResult]:
         run = await self._in_thread(lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal))
+        policy, model = await self._in_thread(lambda: (policy_in(space), self._models.in_space(space)))
         place = Place(
             space_id=space.id,
             engine=space.engine,
             self_id=space.self_id,
-            model=self._model,
+            model=model,
             clock=self._clock,
             attribution=self._settings.memory_attribution,
             transcript=run.keep_transcript,
         )
-        policy = await self._in_thread(lambda: policy_in(space))
         job = RecallJob(query=asked.query, max_rounds=policy.recall_max_rounds, **asked.context.model_dump())
         try:
             result = await self._recall(place, job)
@@ -335,6 +330,16 @@ def _ended(number: int, result: RecallResult) -> dict[str, Any]:
     if result.run.failed_reason is not None:
         told["failed_reason"] = result.run.failed_reason
     return told
+
+
+def _accepted(number: int, model: str) -> dict[str, Any]:
+    """What is told of a run that was queued."""
+    return {
+        "content": "",
+        "conversation": number,
+        "usage": {"input_tokens": 0, "output_tokens": 0, "cached_tokens": 0, "requests": 0},
+        "model": model,
+    }
 
 
 def _check_collection(collection: str) -> None:

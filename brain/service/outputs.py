@@ -328,6 +328,24 @@ class KipResponse(TypedDict):
     error: NotRequired[Wire]
 
 
+class Remembered(TypedDict):
+    """What a document came to; the same whenever it is asked for under its key.
+
+    wrote    elements that are new or changed, Evidence among them
+    ids      of things that are new, by their names
+    notes    what it did to what was known
+    defined  exact references of words that were drafted for it
+    receipt  of the one transaction
+    """
+
+    conversation: Annotated[int, Field(ge=1)]
+    wrote: Count
+    ids: dict[str, str]
+    notes: list[str]
+    defined: list[str]
+    receipt: Wire
+
+
 # --- conversations ----------------------------------------------------------------------------------------------------
 
 RunStatus = Literal["submitted", "working", "completed", "failed", "cancelled"]

@@ -19,9 +19,10 @@ from anyio.to_thread import run_sync
 
 from brain import logs
 from brain.agents.jobs import FormationJob, MaintenanceJob, Place, RunResult, Said, Window
-from brain.agents.model import Model, Usage
+from brain.agents.model import Usage
 from brain.errors import SerializationConflict
 from brain.kip.context import Review, WriteSet
+from brain.service.byok import OwnModels
 from brain.service.conversations import Collection
 from brain.service.policy import policy_in
 from brain.service.progress import messages_of, windows_left
@@ -70,7 +71,7 @@ class Passes:
         clock: Clock,
         settings: Settings,
         queue: Queue,
-        model: Model,
+        models: OwnModels,
         form: Form,
         maintain: Maintain,
         settle: Settle,
@@ -79,7 +80,7 @@ class Passes:
         self._clock = clock
         self._settings = settings
         self._queue = queue
-        self._model = model
+        self._models = models
         self._form = form
         self._maintain = maintain
         self._settle = settle
@@ -142,7 +143,7 @@ class Passes:
         except Exception as fault:  # noqa: BLE001 - whatever broke, the input keeps its place in the queue
             log.error("pass_broke", **logs.fault(fault))
             reason = "internal_error: the pass ended unexpectedly"
-            return RunResult("", reason, Usage(), self._model.name, 0, "failed")
+            return RunResult("", reason, Usage(), self._models.default.name, 0, "failed")
 
     async def _finish(self, space: OpenSpace, under_way: _Pass, result: RunResult) -> str:
         """Write how the pass ended; while other writers keep the Space busy, again and again under the lease."""
@@ -183,12 +184,12 @@ class Passes:
         def keep(messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
             self._queue.keep_transcript(space, taken, messages, usage)
 
-        policy = await self._in_thread(lambda: policy_in(space))
+        policy, model = await self._in_thread(lambda: (policy_in(space), self._models.in_space(space)))
         place = Place(
             space_id=space.id,
             engine=space.engine,
             self_id=space.self_id,
-            model=self._model,
+            model=model,
             clock=self._clock,
             attribution=policy.memory_attribution or self._settings.memory_attribution,
             transcript=keep,

@@ -48,7 +48,8 @@ class ScriptedServer:
         if "hang" in step:
             await asyncio.sleep(step["hang"])
         if "status" in step:
-            return JSONResponse({"error": {"message": step["body"], "type": "x", "code": "x"}}, step["status"])
+            refusal = {"error": {"message": step["body"], "type": "x", "code": "x"}}
+            return JSONResponse(refusal, step["status"], headers=step.get("headers"))
         return JSONResponse(
             {
                 "id": "chatcmpl-1",
