@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 import uvicorn
 
-from brain import __version__, logs
+from brain import __version__, collector, logs
 from brain.http.connections import bounded, cut_overdue, raise_file_limit
 from brain.settings import OFFLINE_MODEL, Settings, SettingsError
 
@@ -62,7 +62,11 @@ class Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         # Whoever asks first should be answered before the imports of the rest take the processor.
-        self._loop.call_later(_WARM_AFTER_S, self._loop.run_in_executor, None, self.application.warm)
+        self._loop.call_later(_WARM_AFTER_S, self._loop.run_in_executor, None, self._warm)
+
+    def _warm(self) -> None:
+        self.application.warm()
+        collector.settle()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_PER_LOOK == 0:

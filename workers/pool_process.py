@@ -20,7 +20,7 @@ import anyio
 import structlog
 from anyio.to_thread import run_sync
 
-from brain import logs
+from brain import collector, logs
 from brain.service.failures import SpaceNotFound
 from brain.service.queue import FORMATION, MAINTENANCE
 from brain.service.spaces import OpenSpace
@@ -222,6 +222,7 @@ class PoolProcess:
     def _opened(self) -> Application:
         if self._application is None:
             self._application = self._build(self._settings)
+            collector.settle()
             self._indexing = Indexing(self._application.spaces, pause_s=self._settings.sweep_interval_ms / 1000)
         return self._application
 

@@ -169,12 +169,14 @@ class TupleScan:
     subjects, objects   stored endpoints as `object_key` spells them: an element id, or the canonical JSON text of a
                         Literal. Following merges is the caller's work
     predicates          lineages
+    pairs               subject and object together, when many tuples are looked up at once
     """
 
     subjects: frozenset[str] | None = None
     predicates: frozenset[str] | None = None
     objects: frozenset[str] | None = None
     states: frozenset[str] | None = frozenset({"active"})
+    pairs: frozenset[tuple[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

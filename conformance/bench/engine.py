@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from brain.collector import settle
 from conformance.bench.floor import Floor
 from conformance.bench.measure import forget_peak, peak_mb
 from conformance.bench.people import ASSERT, GROWING, READS, load, parameters_of, person_count
@@ -36,12 +37,13 @@ class Driver(Protocol):
 
 
 class Ours:
-    """Our engine, in this process, on a store that survives power loss."""
+    """Our engine, in this process, settled as a server is, on a store that survives power loss."""
 
     def __init__(self, store: str) -> None:
         forget_peak()
         self._adapter = EngineAdapter(durability="full", store=store)
         self._adapter.reset(["cognitive-memory", "general"])
+        settle()
 
     def run(self, command: str, parameters: Mapping[str, Any]) -> tuple[Any, float]:
         request = {"kip": "2.0", "operations": [{"command": command, "parameters": dict(parameters)}]}

@@ -44,6 +44,9 @@ READS: dict[str, Callable[[SqliteSnapshot], Any]] = {
     "subject, predicate": lambda s: s.tuples(TupleScan(frozenset({"C-1", "C-2"}), frozenset({KNOWS}))),
     "object": lambda s: s.tuples(TupleScan(objects=frozenset({"C-1"}))),
     "whole tuple": lambda s: s.tuples(TupleScan(frozenset({"C-1"}), frozenset({KNOWS}), frozenset({"C-2", "C-3"}))),
+    "pairs": lambda s: s.tuples(
+        TupleScan(None, frozenset({KNOWS, FRIENDS}), pairs=frozenset({("C-1", "C-2"), ("C-2", "C-3")}))
+    ),
     "predicate": lambda s: s.tuples(TupleScan(predicates=frozenset({KNOWS, FRIENDS}))),
     "assertions": lambda s: s.assertions(["P-1", "P-2"]),
     "edges by source": lambda s: s.edges(EdgeScan(sources=frozenset({"C-1", "A-1"}), fields=frozenset({FRIENDS}))),

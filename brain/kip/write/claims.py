@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from brain import errors
@@ -34,10 +35,14 @@ class EnsureProposition(Step[ast.EnsureProposition]):
     """The Proposition of a tuple: the one that exists, or a new one; never a claim."""
 
     proposition: ElementId | None = None
+    stated: Stated | None = None
 
     def declare(self) -> None:
         for name in self.handles:
             self.work.pending[name] = self.resolve
+
+    def foresee(self) -> None:
+        self.stated = foreseen(self.work, self.clause.proposition)
 
     def resolve(self) -> None:
         """Runs early when an endpoint of another clause is this one's handle."""
@@ -46,7 +51,7 @@ class EnsureProposition(Step[ast.EnsureProposition]):
         for name in self.handles:
             if self.work.pending.pop(name, None) is None:
                 raise errors.ReferenceError(f"?{name} is a Proposition about itself.", details={"handle": name})
-        self.proposition = ensure(self.work, self.clause.proposition)
+        self.proposition = ensure(self.work, self.stated or stated_by(self.work, self.clause.proposition))
         for name in self.handles:
             self.bind(name, self.proposition)
 
@@ -61,6 +66,7 @@ class Assert(Step[ast.Assert]):
     """A claim: its Proposition ensured, its Assertion made, and, where asked for, an older one superseded."""
 
     proposition: ElementId
+    stated: Stated | None
     draft: Draft
 
     @property
@@ -80,8 +86,12 @@ class Assert(Step[ast.Assert]):
         self.draft = self.work.create(Kind.ASSERTION, {}, client_key)
         self.bind(self.name, self.draft.id)
 
+    def foresee(self) -> None:
+        self.stated = foreseen(self.work, self.clause.proposition)
+
     def resolve(self) -> None:
-        self.proposition = ensure(self.work, self.clause.proposition, holder=self.draft.id)
+        stated = self.stated or stated_by(self.work, self.clause.proposition)
+        self.proposition = ensure(self.work, stated, holder=self.draft.id)
         self.bind(f"{self.name}#proposition", self.proposition)
 
     def fill(self) -> None:
@@ -126,26 +136,53 @@ class Assert(Step[ast.Assert]):
         return named_target(self.work, values.scalar(target))
 
 
-def ensure(work: Workspace, node: ast.Tuple, *, holder: ElementId | None = None) -> ElementId:
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a tuple says, its names resolved.
+
+    supplied   subject and object as the write names them, each `{"id"}`, a canonical reference or a Literal
+    canonical  both with merges followed
+    ends       `object_key` of both
+    """
+
+    predicate: PredicateType
+    lineages: frozenset[str]
+    supplied: tuple[Any, Any]
+    canonical: tuple[Any, Any]
+    ends: tuple[str, str]
+
+
+def foreseen(work: Workspace, node: ast.Tuple) -> Stated | None:
+    """What a tuple says when it is no other clause's to tell; its Proposition is then looked up with all others'."""
+    if not isinstance(node, ast.PropositionTuple) or not all(map(work.is_direct, (node.subject, node.object))):
+        return None
+    stated = stated_by(work, node)
+    work.foresee_tuple(stated.ends, stated.lineages)
+    return stated
+
+
+def stated_by(work: Workspace, node: ast.Tuple) -> Stated:
+    if isinstance(node, ast.PropositionById):
+        raise errors.InvalidSyntax("An id names a Proposition and cannot make one; write the tuple.")
+    predicate = _predicate(work, node.predicate)
+    supplied = _subject(work, predicate, node.subject), _object(work, predicate, node.object)
+    lineages = work.environment.group("predicate", predicate.symbol.lineage)
+    canonical = _resolved(work, supplied[0]), _resolved(work, supplied[1])
+    return Stated(predicate, lineages, supplied, canonical, (object_key(canonical[0]), object_key(canonical[1])))
+
+
+def ensure(work: Workspace, stated: Stated, *, holder: ElementId | None = None) -> ElementId:
     """The id of the Proposition a tuple states, made when there is none.
 
     holder  the Assertion that keeps what the endpoints were called, when the tuple belongs to an ASSERT
     """
-    if isinstance(node, ast.PropositionById):
-        raise errors.InvalidSyntax("An id names a Proposition and cannot make one; write the tuple.")
-    predicate = _predicate(work, node.predicate)
-    subject = _subject(work, predicate, node.subject)
-    value = _object(work, predicate, node.object)
-    lineages = work.environment.group("predicate", predicate.symbol.lineage)
-    canonical = _resolved(work, subject), _resolved(work, value)
-    ends = object_key(canonical[0]), object_key(canonical[1])
-    found = work.proposition(ends, lineages)
+    found = work.proposition(stated.ends, stated.lineages)
     if found is None:
-        found = _create(work, predicate, *canonical)
-        work.hold_tuple(ends, lineages, found)
+        found = _create(work, stated.predicate, *stated.canonical)
+        work.hold_tuple(stated.ends, stated.lineages, found)
         holder = holder or found
     if holder is not None:
-        for name, end, resolved in (("subject", subject, canonical[0]), ("object", value, canonical[1])):
+        for name, end, resolved in zip(("subject", "object"), stated.supplied, stated.canonical, strict=True):
             if end != resolved:
                 path = name if holder == found else f"proposition.{name}"
                 work.note_reference(holder, path, end["id"], resolved["id"])
@@ -189,7 +226,7 @@ def _end(work: Workspace, endpoint: Endpoint, term: ast.Term, place: str) -> Any
                     hint="Use a Predicate whose definition lists the kind Proposition.",
                 )
             if isinstance(term, ast.PropositionTuple):
-                return {"id": ensure(work, term)}
+                return {"id": ensure(work, stated_by(work, term))}
             return {"id": _existing(work, Values(work).scalar(term.id), place)}
         case ast.ObjectPattern():
             return _from_value(work, endpoint, _object_value(work, term), place)
@@ -229,7 +266,7 @@ def _object_value(work: Workspace, pattern: ast.ObjectPattern) -> dict[str, Any]
 
 
 def _handle(work: Workspace, name: str) -> ElementId:
-    if name not in work.handles and name in work.pending:
+    if work.is_pending(name):
         work.pending[name]()
     return Values(work).handle(name)
 

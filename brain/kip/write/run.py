@@ -45,6 +45,7 @@ _STEPS: Mapping[type[ast.Node], type[Step[Any]]] = {
 
 _PHASES: Sequence[Callable[[Step[Any]], None]] = (
     lambda step: step.declare(),
+    lambda step: step.foresee(),
     lambda step: step.resolve(),
     lambda step: step.select(),
     lambda step: step.fill(),

@@ -40,6 +40,9 @@ class Step(Generic[Clause]):
     def declare(self) -> None:
         """Give ids to what the clause creates, and bind its handle."""
 
+    def foresee(self) -> None:
+        """Work out which tuples the clause will look up, as far as that needs no other clause."""
+
     def resolve(self) -> None:
         """Find or create the Proposition the clause is about."""
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brain import errors
-from brain.ids import lineage_of
-from brain.kip import govern
+from brain.ids import lineage_of, object_key
+from brain.kip import ast, govern
 from brain.kip.context import Run
 from brain.kip.write.planes import NO_VALUE, same
 from brain.store.base import Element, ElementId, Kind, Scan, Snapshot, Transaction, TupleScan
@@ -124,6 +124,8 @@ class Workspace:
         self._client_keys: dict[tuple[Kind, str], ElementId] = {}
         self._keys: dict[str, list[ElementId]] = defaultdict(list)
         self._tuples: dict[tuple[str, str, str], ElementId] = {}
+        self._foreseen: dict[frozenset[str], set[tuple[str, str]]] = defaultdict(set)
+        self._stored: dict[frozenset[str], dict[tuple[str, str], list[Element]]] = {}
         self._merges: dict[ElementId, ElementId] | None = None
         self._identity: dict[str, Any] | None = None
 
@@ -272,6 +274,16 @@ class Workspace:
             reference["decision_id"] = decision["id"]
         self.supplied[holder].append(reference)
 
+    def is_pending(self, name: str) -> bool:
+        """Whether a handle stands for what its clause has still to find."""
+        return name not in self.handles and name in self.pending and name not in self.broken
+
+    def is_direct(self, term: ast.Term) -> bool:
+        """Whether a term names its element itself, not by way of a Proposition that is still to be found."""
+        if isinstance(term, ast.Variable):
+            return not self.is_pending(term.name)
+        return not isinstance(term, ast.PropositionTuple)
+
     # --- look-ups ---------------------------------------------------------------------------------------------------
 
     def hold_key(self, draft: Draft, key: str) -> None:
@@ -314,14 +326,30 @@ class Workspace:
         own = self._tuples.get((ends[0], min(lineages), ends[1]))
         if own is not None or any(map(self._is_new, ends)):
             return own
-        found = self.tx.tuples(
-            TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
-        )
+        found = self._propositions(ends, lineages)
         for element in found:
             if self.is_closed(element.id):
                 raise errors.NotAuthorized("This tuple is not yours to state.", details={"permission": "create"})
             self._found.setdefault(element.id, element)
         return found[0].id if found else None
+
+    def foresee_tuple(self, ends: tuple[str, str], lineages: frozenset[str]) -> None:
+        """Hear of a tuple that will be looked up; all that were heard of are read at once when the first is."""
+        if lineages not in self._stored and not any(map(self._is_new, ends)):
+            self._foreseen[lineages].add(ends)
+
+    def _propositions(self, ends: tuple[str, str], lineages: frozenset[str]) -> list[Element]:
+        stored = self._stored.get(lineages)
+        if stored is None:
+            stored = self._stored[lineages] = {pair: [] for pair in self._foreseen[lineages]}
+            if stored:
+                query = TupleScan(predicates=lineages, pairs=frozenset(stored), states=_ACTIVE)
+                for element in self.tx.tuples(query):
+                    stored[element.body["subject"]["id"], object_key(element.body["object"])].append(element)
+        if ends not in stored:
+            query = TupleScan(frozenset({ends[0]}), predicates=lineages, objects=frozenset({ends[1]}), states=_ACTIVE)
+            stored[ends] = self.tx.tuples(query)
+        return stored[ends]
 
     def _is_new(self, end: str) -> bool:
         """Whether this statement makes the element, so that nothing stored can refer to it."""

@@ -153,7 +153,7 @@ class AheadSnapshot(Neo4jSnapshot):
 
     def _led_to(self, query: TupleScan) -> list[Element] | None:
         """Propositions by one end, when those of every end asked for are at hand."""
-        if (query.subjects is None) is (query.objects is None):
+        if query.pairs is not None or (query.subjects is None) is (query.objects is None):
             return None
         leading = self._leading.get((query.subjects is None, query.predicates, query.states))
         ends = {indexed_object(key) for key in query.objects or query.subjects or ()}

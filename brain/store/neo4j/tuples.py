@@ -15,7 +15,7 @@ _MOST_EXACT = 500
 
 def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
     """The pattern of the versions `v` that a scan asks for, and its parameters; None when nothing meets it."""
-    wanted = (query.subjects, query.predicates, query.objects, query.states)
+    wanted = (query.subjects, query.predicates, query.objects, query.pairs, query.states)
     if any(values is not None and not values for values in wanted):
         return None
     conditions: list[str] = [HOLDS]
@@ -32,7 +32,13 @@ def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
     if query.states is not None:
         conditions.append("v.state IN $states")
         parameters["states"] = sorted(query.states)
-    if query.subjects is not None and (
+    first = ""
+    if query.pairs is not None:
+        first = "UNWIND $pairs AS pair "
+        conditions += ["v.subject = pair[0]", "v.object_key = pair[1]", "v.type IS NOT NULL"]
+        parameters["pairs"] = sorted([subject, indexed_object(key)] for subject, key in query.pairs)
+        index = "space, subject, type, object_key"
+    elif query.subjects is not None and (
         query.objects is None or _is_exact(query) or len(query.subjects) <= len(query.objects)
     ):
         index = "space, subject, type, object_key"
@@ -47,7 +53,7 @@ def pattern_of(query: TupleScan) -> tuple[str, dict[str, Any]] | None:
         index = "space, kind, number"
         conditions += ["v.kind = 'proposition'", "v.number IS NOT NULL"]
     where = " AND ".join(["v.space = $space", *conditions])
-    return f"MATCH (v:Version) USING INDEX SEEK v:Version({index}) WHERE {where}", parameters
+    return f"{first}MATCH (v:Version) USING INDEX SEEK v:Version({index}) WHERE {where}", parameters
 
 
 def _is_exact(query: TupleScan) -> bool:

@@ -37,7 +37,7 @@ from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.failures import translated
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
 from brain.store.sqlite.scans import ScanPlan, plan_scan
-from brain.store.sqlite.state import StateReader
+from brain.store.sqlite.state import StateReader, json_list
 from brain.times import Clock, Seq, Timestamp
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class SqliteSnapshot(StateReader):
 
     def tuples(self, query: TupleScan) -> list[Element]:
         bindings: dict[str, Any] = _range(Kind.PROPOSITION)
-        where, index = [_IN_KIND], ""
+        where, index, source = [_IN_KIND], "", ""
         if query.predicates is not None:
             where.append(among_symbols("type", query.predicates, "types", bindings))
             index = "type"
@@ -115,9 +115,14 @@ class SqliteSnapshot(StateReader):
             where.append(among_elements("subject", query.subjects, "subjects", bindings))
             if query.objects is None or len(query.subjects) <= len(query.objects):
                 index = "subject"
+        if query.pairs is not None:
+            source, index = "(SELECT value FROM json_each(:pairs)) AS pair", "subject"
+            where.append("subject = pair.value ->> 0 AND object_key = pair.value ->> 1")
+            known = ((eid_of(subject), indexed_object(key)) for subject, key in query.pairs)
+            bindings["pairs"] = json_list(pair for pair in known if pair[0] is not None)
         if query.states is not None:
             where.append(among("state", query.states, "states", bindings))
-        statement = self._versions("eid, json(body)", " AND ".join(where), index)
+        statement = self._versions("eid, json(body)", " AND ".join(where), index, source)
         return list(self._elements(statement + " ORDER BY eid", bindings))
 
     def assertions(self, about: Collection[ElementId]) -> list[Element]:
@@ -278,12 +283,16 @@ class SqliteSnapshot(StateReader):
         """The last sequence that shows; at the head, whatever is in the open transaction."""
         return _ANY_SEQ if self._at is None else self._at
 
-    def _versions(self, selected: str, where: str, index: str = "") -> str:
-        """A statement over the versions that hold at this snapshot; its bindings must have `at`."""
-        element = f"element INDEXED BY element_{index}" if index else "element NOT INDEXED"
+    def _versions(self, selected: str, where: str, index: str = "", source: str = "") -> str:
+        """A statement over the versions that hold at this snapshot; its bindings must have `at`.
+
+        source  what is gone through first, each of its rows looked up among the versions
+        """
+        first = f"{source} CROSS JOIN " if source else ""
+        element = first + (f"element INDEXED BY element_{index}" if index else "element NOT INDEXED")
         if self._at is None:
             return f"SELECT {selected} FROM {element} WHERE {where}"
-        past = f"past INDEXED BY past_{index or 'eid'}"
+        past = f"{first}past INDEXED BY past_{index or 'eid'}"
         return (
             f"SELECT {selected} FROM {element} WHERE {where} AND from_seq <= :at"
             f" UNION ALL SELECT {selected} FROM {past} WHERE {where} AND from_seq <= :at AND to_seq > :at"

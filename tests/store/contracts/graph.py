@@ -145,6 +145,15 @@ TUPLES = {
         TupleScan(frozenset({"C-1", "C-2", "C-9"}), None, frozenset({"C-3"}), None),
         ["P-2", "P-4"],
     ),
+    "pairs": (
+        TupleScan(states=None, pairs=frozenset({("C-1", "C-2"), ("C-1", '"+01:00"'), ("C-2", "C-2")})),
+        ["P-1", "P-3"],
+    ),
+    "pairs of a predicate": (
+        TupleScan(predicates=frozenset({KNOWS}), pairs=frozenset({("C-1", "C-2"), ("C-1", "C-3"), ("x", "C-2")})),
+        ["P-1"],
+    ),
+    "no pairs": (TupleScan(pairs=frozenset()), []),
     "nobody": (TupleScan(subjects=frozenset()), []),
     "no element id": (TupleScan(subjects=frozenset({"alice"})), []),
     "no condition": (TupleScan(), ["P-1", "P-2", "P-3"]),

@@ -125,6 +125,9 @@ def check(snapshot: Snapshot, state: dict[str, Element]) -> None:
     for key in ("C-1", "1", '"1"', "true"):
         expected = [found for found in tuples if object_key(found.body["object"]) == key]
         assert snapshot.tuples(TupleScan(objects=frozenset({key}), states=None)) == expected
+        pairs = frozenset((subject, key) for subject in CONCEPTS[:2])
+        expected = [found for found in expected if found.body["subject"]["id"] in CONCEPTS[:2]]
+        assert snapshot.tuples(TupleScan(states=None, pairs=pairs)) == expected
     claims = by_number(state.values(), Kind.ASSERTION)
     about = [found for found in claims if found.body.get("proposition") in (ref("P-1"), ref("P-2"))]
     assert snapshot.assertions(["P-1", "P-2"]) == about
