@@ -244,7 +244,7 @@ class _Repair:
         fault = None
         if claim.kind is not Kind.ASSERTION or claim.id in self.asked.invalidated_refs:
             fault = "is no claim that could take another's place"
-        elif claim.body["lifecycle"]["status"] != "active" or claim.state != "active":
+        elif claim.state != "active" or claim.body["lifecycle"]["status"] != "active":
             fault = "is no claim that stands"
         elif is_recording_invalidated(claim.body):
             fault = "was itself recorded wrongly"

@@ -112,12 +112,18 @@ class TargetStep(Step[Clause]):
             if self.permission is not None and draft.before is not None:
                 self.work.permit(self.permission, draft.before)
             check_guards(self.work, draft.before, draft.id, getattr(self.clause, "expect", ()))
-            if draft.state == "purged" and not self.reaches_stub:
-                raise errors.InvalidLifecycleTransition(
-                    f"{draft.id} was purged; the stub that is left of it does not change.",
-                    details={"element": draft.id, "from": "purged"},
-                )
+            if not self.reaches_stub:
+                refuse_stub(draft)
             yield draft
+
+
+def refuse_stub(draft: Draft) -> None:
+    """What is left of a purged element stays as it is (§60.6)."""
+    if draft.state == "purged":
+        raise errors.InvalidLifecycleTransition(
+            f"{draft.id} was purged; the stub that is left of it does not change.",
+            details={"element": draft.id, "from": "purged"},
+        )
 
 
 def named_target(work: Workspace, value: Any) -> ElementId:

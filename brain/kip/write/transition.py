@@ -11,7 +11,7 @@ from brain.kip import ast, govern
 from brain.kip.validate import TERMINAL_ACTIVITY
 from brain.kip.write import apply, refs
 from brain.kip.write.records import ACTIVITY_FIELDS
-from brain.kip.write.steps import TargetStep
+from brain.kip.write.steps import TargetStep, refuse_stub
 from brain.kip.write.structural import set_structural
 from brain.kip.write.values import Values
 from brain.kip.write.work import Draft, Workspace
@@ -143,6 +143,7 @@ def supersede(work: Workspace, old: Draft, new_id: ElementId, new: Mapping[str, 
     """A claim was wrong, and this one of the same actor, slot and contexts takes its place (§14.2)."""
     if old.kind is not Kind.ASSERTION:
         raise _illegal(old, old.state, "superseded")
+    refuse_stub(old)
     lifecycle = old.body["lifecycle"]
     if {"id": new_id} in lifecycle.get("superseded_by", ()):
         return
@@ -152,7 +153,7 @@ def supersede(work: Workspace, old: Draft, new_id: ElementId, new: Mapping[str, 
         raise errors.SupersessionMismatch("A claim does not supersede itself.", details={"element": old.id})
     if new["kind"] != Kind.ASSERTION.value:
         raise _illegal(old, lifecycle["status"], "superseded", f"{new_id} is no Assertion")
-    if new["lifecycle"]["status"] != "active" or new["_system"]["state"] != "active":
+    if new["_system"]["state"] != "active" or new["lifecycle"]["status"] != "active":
         raise _illegal(old, lifecycle["status"], "superseded", f"{new_id} is not active")
     _require_match(work, old, new)
     _permit_withdrawal(work, old, superseding=True)

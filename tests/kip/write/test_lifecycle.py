@@ -211,6 +211,35 @@ def test_a_claim_of_another_actor_slot_or_context_supersedes_nothing(space: Spac
     assert space.element(old)["lifecycle"]["status"] == "active"
 
 
+_OF_A_STUB = {
+    "superseded by a new claim": CLAIM.format("") + " SUPERSEDING :purged",
+    "superseded by a known claim": 'TRANSITION :purged TO "superseded" BY :claim',
+    "taking the place of a claim": 'TRANSITION :claim TO "superseded" BY :purged',
+    "retracted": 'TRANSITION :purged TO "retracted"',
+    "corrected": 'TRANSITION :gone TO "corrected" BY :record',
+    "correcting a record": 'TRANSITION :record TO "corrected" BY :gone',
+    "cited": CLAIM.format(", evidence: [:gone]"),
+}
+
+
+@requirement("KI-ASSERT-018", "KI-KML-018")
+@pytest.mark.parametrize("use", _OF_A_STUB)
+def test_what_was_purged_takes_part_in_nothing(space: Space, people: People, use: str) -> None:
+    purged, standing = claim(space, people, "+08:00"), claim(space, people, "+09:00")
+    record = 'CREATE EVIDENCE ?e { SET FIELDS { evidence_class: "document", payload: "it says" } }'
+    gone, kept = space.handles(record)["e"], space.handles(record)["e"]
+    for target in (purged, gone):
+        space.write('PURGE :t CONFIRM "PURGE"', t=target)
+    named = {"purged": purged, "claim": standing, "gone": gone, "record": kept}
+    values = {"a": people.alice, "v": "+07:00", "by": people.alice} | named
+    used = {name: value for name, value in values.items() if f":{name}" in _OF_A_STUB[use]}
+    assert space.refused(_OF_A_STUB[use], **used) in {
+        "EvidenceCorrectionConflict",
+        "InvalidLifecycleTransition",
+        "NotFoundOrNotVisible",
+    }
+
+
 @requirement("KI-ASSERT-018")
 def test_a_scoped_correction_stays_in_its_scope(space: Space, people: People) -> None:
     old = claim(space, people, "+08:00", ", context: [:b]")
