@@ -6,7 +6,8 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
 # Tests of the whole application, run on SQLite with all others and then on Neo4j.
-ON_BOTH := tests/http/test_access.py tests/http/test_memory.py tests/http/test_runs.py tests/service/test_queue.py
+ON_BOTH := tests/http/test_access.py tests/http/test_description_holds.py tests/http/test_memory.py \
+	tests/http/test_runs.py tests/service/test_queue.py
 
 .PHONY: run test services lint types cases clean serve
 

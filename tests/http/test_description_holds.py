@@ -95,6 +95,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 f"{url}/admin/create_space",
                 json={"user": OWNER, "space_id": "home", "tier": 3},
                 headers={"authorization": f"Bearer {cwt('*', '*')}"},
+                timeout=120,
             )
             assert made.status_code == 200, made.text
             yield url
