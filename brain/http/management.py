@@ -14,6 +14,7 @@ from brain.http.payload import format_of, read_input, write_result
 from brain.http.principals import parse_principal
 from brain.service.access import Access
 from brain.service.brain import Brain
+from brain.service.failures import InvalidInput
 from brain.service.inputs import (
     AddSpaceTokenInput,
     CreateSpaceInput,
@@ -45,6 +46,8 @@ async def post_update_space_tier(request: Request) -> Response:
     asked = await read_input(request, CreateSpaceInput, takes_bytes=True)
     parse_principal(asked.user, format_of(request))
     management, space_id = _management(request), _space_id(request)
+    if asked.space_id != space_id:
+        raise InvalidInput("the space_id of the body does not match that of the path; nothing was changed")
     return write_result(request, await run_sync(lambda: management.update_tier(space_id, asked.tier)))
 
 

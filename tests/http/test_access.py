@@ -348,8 +348,10 @@ async def test_a_raised_tier_holds_for_the_next_input(tmp_path: Path) -> None:
         assert raised["tier"] == 1
         assert isinstance(raised["updated_at"], int)
         assert (await door.ask("POST", "/v1/small/formation", cwt("small", "write"), said)).status_code == 200
-        bad = await door.ask("POST", "/admin/small/update_space_tier", cwt("*", "*"), {**body, "tier": 13})
-        assert bad.status_code == 400
+        for wrong in ({"tier": 13}, {"space_id": "home", "tier": 2}):
+            bad = await door.ask("POST", "/admin/small/update_space_tier", cwt("*", "*"), {**body, **wrong})
+            assert bad.status_code == 400
+        assert (await door.managed("GET", "/v1/small/info"))["tier"]["tier"] == 1
 
 
 async def test_who_keeps_failing_is_told_to_wait_and_who_does_not_is_let_in(tmp_path: Path) -> None:
