@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brain import errors
 from brain.ids import digest
@@ -24,7 +25,7 @@ from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
 from brain.kip.search import embed_ahead
 from brain.kip.write import IngestEntry, Ledger, run_kml
-from brain.store.base import Snapshot, SpaceMissing, Transaction
+from brain.store.base import Overtaken, Snapshot, SpaceMissing, Transaction
 from brain.times import Seq, timestamp
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from brain.store.embedding import EmbeddingFailure
 
 _NONE: Mapping[str, Any] = {}
+T = TypeVar("T")
 
 
 class Undo(Exception):
@@ -90,18 +92,37 @@ class Operator:
     def read(self, prepared: Prepared, seq: Seq | None) -> Done:
         """An operation that reads, at a sequence or at the head."""
         vectors = embed_ahead(prepared.statement, prepared.operation.parameters, self.engine.embedder)
-        opened = self.engine.space.snapshot(seq, timeout_ms=self._remaining_ms())
+        run, answer = self._unless_overtaken(partial(self._read, prepared, seq, vectors))
+        if isinstance(prepared.statement, ast.ExportCapsule) and not (self.session.readonly or self.request.dry_run):
+            with self.transaction() as tx:
+                exports.note(tx, answer, run)
+        return self.answered(prepared, run, answer)
+
+    def _read(
+        self,
+        prepared: Prepared,
+        seq: Seq | None,
+        vectors: Mapping[str, list[float] | EmbeddingFailure],
+        *,
+        assumed: bool,
+    ) -> tuple[Run, Answer]:
+        opened = self.engine.space.snapshot(seq, timeout_ms=self._remaining_ms(), assumed=assumed)
         with opened as snapshot, self._head(seq, snapshot) as head:
             environment = self.environment(snapshot)
             self.check_preconditions(head.seq, environment)
             if seq is None:
                 self._check_unmoved(environment)
             run = self.run(prepared, environment, self.access(snapshot, head), vectors)
-            answer = self.engine.answer(prepared.statement, run)
-        if isinstance(prepared.statement, ast.ExportCapsule) and not (self.session.readonly or self.request.dry_run):
-            with self.transaction() as tx:
-                exports.note(tx, answer, run)
-        return self.answered(prepared, run, answer)
+            return run, self.engine.answer(prepared.statement, run)
+
+    def _unless_overtaken(self, act: Callable[..., T]) -> T:
+        """Act on the Space as it was last known, and again on what is there if that is no longer so."""
+        minted, environment = dict(self.minted), self._sequence_environment
+        try:
+            return act(assumed=True)
+        except Overtaken:
+            self.minted, self._sequence_environment = minted, environment
+            return act(assumed=False)
 
     def _preview(self, prepared: Prepared, statement: ast.Preview) -> Done:
         """PREVIEW KML: the text runs in a transaction of which nothing is kept (§69.3)."""
@@ -114,11 +135,14 @@ class Operator:
             return self.answered(prepared, run, answer)
 
     def _write(self, prepared: Prepared, part: int | None) -> Done:
+        return self._unless_overtaken(partial(self._write_once, prepared, part))
+
+    def _write_once(self, prepared: Prepared, part: int | None, *, assumed: bool) -> Done:
         keeper = self.keeper([prepared], self._key(prepared, part))
         minted = dict(self.minted)
         receipt: dict[str, Any] = {"status": "pending"}
         try:
-            with self.transaction() as tx:
+            with self.transaction(assumed=assumed) as tx:
                 access = self.access(tx)
                 kept = keeper.recall(tx, access.session)
                 if kept is not None:
@@ -154,6 +178,8 @@ class Operator:
         except errors.RequiresApproval as refused:
             self.minted = minted
             self.file(refused, [prepared], keeper.request_digest, write_set.changes)
+            raise
+        except Overtaken:
             raise
         except Exception as error:
             if not self.is_durable(receipt, error):
@@ -204,8 +230,8 @@ class Operator:
             self.session.review(write_set, tx)
         return answer, write_set
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
-        return self.engine.space.transaction(timeout_ms=self._remaining_ms())
+    def transaction(self, *, assumed: bool = False) -> AbstractContextManager[Transaction]:
+        return self.engine.space.transaction(timeout_ms=self._remaining_ms(), assumed=assumed)
 
     def environment(self, snapshot: Snapshot) -> Environment:
         environment = self.engine.environment(snapshot)

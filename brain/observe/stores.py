@@ -25,13 +25,16 @@ class MeasuredSpace:
         self._measures = measures
         self._tracer = tracer
 
-    def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> AbstractContextManager[Snapshot]:
-        return _Timed(self._space.snapshot(seq, timeout_ms=timeout_ms), self._measures, None, "open", None)
+    def snapshot(
+        self, seq: Seq | None = None, *, timeout_ms: int | None = None, assumed: bool = False
+    ) -> AbstractContextManager[Snapshot]:
+        opened = self._space.snapshot(seq, timeout_ms=timeout_ms, assumed=assumed)
+        return _Timed(opened, self._measures, None, "open", None)
 
     def transaction(
-        self, *, timeout_ms: int | None = None, durable: bool = True
+        self, *, timeout_ms: int | None = None, durable: bool = True, assumed: bool = False
     ) -> AbstractContextManager[Transaction]:
-        opened = self._space.transaction(timeout_ms=timeout_ms, durable=durable)
+        opened = self._space.transaction(timeout_ms=timeout_ms, durable=durable, assumed=assumed)
         return _Timed(opened, self._measures, self._tracer, "begin", "commit")
 
     def head(self) -> Seq:

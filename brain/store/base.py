@@ -58,6 +58,10 @@ class LeaseLost(Exception):
     """The holder's fencing token is no longer the newest: it must write nothing more."""
 
 
+class Overtaken(Exception):
+    """What was assumed of the Space was no longer so: nothing was written, and whoever assumed it begins again."""
+
+
 class Undecided(Exception):
     """A plan met a value that the store cannot judge as the language does: it has to be run step by step."""
 
@@ -534,17 +538,29 @@ class SpaceStore(Protocol):
     instance_id: str
     """Made at creation, shared by no copy or recreation."""
 
-    def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> AbstractContextManager[Snapshot]:
-        """The head, or the Space as of `seq` (0 is empty)."""
+    def snapshot(
+        self, seq: Seq | None = None, *, timeout_ms: int | None = None, assumed: bool = False
+    ) -> AbstractContextManager[Snapshot]:
+        """The head, or the Space as of `seq` (0 is empty).
+
+        assumed  the block can be run again: a store to which every question is a journey may begin with the head it
+                 last knew, and find out on the way
+
+        raises   Overtaken, when `assumed`, from any read or on leaving the block: the head is another one
+        """
         ...
 
     def transaction(
-        self, *, timeout_ms: int | None = None, durable: bool = True
+        self, *, timeout_ms: int | None = None, durable: bool = True, assumed: bool = False
     ) -> AbstractContextManager[Transaction]:
         """Wait for the writer lock; leaving the block commits, an exception undoes everything.
 
         durable  False for what nobody was promised: the commit does not wait for the disk, and a power loss before
                  the next durable one may undo it, as a whole. A killed process loses nothing either way
+        assumed  the block can be run again: a store may begin without the writer lock, as if nobody had written since
+                 it last knew, and find out when it commits
+
+        raises   Overtaken, when `assumed`, from any call or on leaving the block: somebody has; nothing is written
 
         Graph writes without `record` are undone too, with InternalError.
         """

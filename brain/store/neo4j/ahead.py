@@ -49,7 +49,7 @@ _CLAIMS = (
     " MATCH (e)-[r:PRODUCED]->() USING INDEX SEEK r:PRODUCED(space, target)"
     " WHERE r.space = $space AND r.target = id AND r.from_seq <= $at AND $at < r.to_seq"
     " RETURN collect([e.id, r.field, r.target, r.position, r.role]) AS makers }"
-    " RETURN tuples, claims, made + cited, evidence, makers"
+    " RETURN [tuples, claims, made + cited, evidence, makers] AS found"
 )
 
 _Way = tuple[bool, frozenset[str] | None, frozenset[str] | None]
@@ -113,8 +113,7 @@ class AheadSnapshot(Neo4jSnapshot):
         if pattern is None or query in self._tuples:
             return
         match, parameters = pattern
-        [found] = self._rows(match + _CLAIMS, at=self._at, most=_MOST, **parameters)
-        tuples, claims, made, evidence, makers = found
+        tuples, claims, made, evidence, makers = self._value(match + _CLAIMS, most=_MOST, **parameters)
         propositions = _in_order(map(element_of, tuples))
         if len(propositions) == _MOST or len(claims) == _MOST:
             return
@@ -134,9 +133,8 @@ class AheadSnapshot(Neo4jSnapshot):
         if query.predicates is None or query.states is None or starts <= leading.keys():
             return
         ends = sorted(starts)
-        [(at_ends, *levels)] = self._rows(
+        at_ends, *levels = self._value(
             _levels(hops, is_backwards=is_backwards),
-            at=self._at,
             most=_MOST,
             few=_FEW,
             ends=ends,
@@ -190,7 +188,7 @@ def _levels(hops: int, *, is_backwards: bool) -> str:
     text.append(
         f"WITH {levels}, CASE WHEN size({reached}) <= $few THEN {reached} ELSE [] END AS named"
         f" CALL (named) {{ UNWIND named AS id WITH DISTINCT id {_OF_ID} RETURN collect(v.body) AS bodies }}"
-        f" RETURN bodies, {levels}"
+        f" RETURN [bodies, {levels}] AS found"
     )
     return " ".join(text)
 

@@ -17,6 +17,12 @@ class Run(Protocol):
     def __call__(self, statement: str, **parameters: Any) -> list[Row]: ...
 
 
+class Value(Protocol):
+    """Runs a statement about the graph that gives one value as `found`; `$space` and `$at` are bound for it."""
+
+    def __call__(self, statement: str, **parameters: Any) -> Any: ...
+
+
 _ABOUT = (
     "MATCH (v:Version) USING INDEX v:Version(space, proposition)"
     " WHERE v.space = $space AND v.proposition IN $owners AND v.state = 'active'"
@@ -25,18 +31,20 @@ _ABOUT = (
 
 
 def best(query: SearchQuery) -> str:
-    """The end of a statement that has `number` and `worth` of the owners of texts: the best hits asked for."""
+    """The end of a pattern that has `number` and `worth` of the owners of texts: `id` and `worth` of the best hits, in
+    order."""
     if query.kind is not Kind.ASSERTION:
         return (
             " WITH number, worth WHERE worth >= $least"
-            f" RETURN '{texts_of(query.kind).letter}-' + toString(number), worth"
+            f" WITH '{texts_of(query.kind).letter}-' + toString(number) AS id, number, worth"
             " ORDER BY worth DESC, number LIMIT $limit"
         )
     return (
         " WITH number, worth WHERE worth >= $least"
         " MATCH (v:Version) USING INDEX v:Version(space, proposition)"
         " WHERE v.space = $space AND v.proposition = 'P-' + toString(number) AND v.state = 'active'"
-        " AND v.from_seq <= $at AND $at < v.to_seq RETURN v.id, worth ORDER BY worth DESC, v.number LIMIT $limit"
+        " AND v.from_seq <= $at AND $at < v.to_seq WITH v.id AS id, v.number AS number, worth"
+        " ORDER BY worth DESC, number LIMIT $limit"
     )
 
 

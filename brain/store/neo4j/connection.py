@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, LiteralString, TypeVar
 
@@ -42,6 +43,7 @@ class Database:
             liveness_check_timeout=30.0,
             keep_alive=True,
             notifications_min_severity="OFF",
+            telemetry_disabled=True,
             user_agent="brain-memory",
         )
         self._name = database
@@ -60,21 +62,28 @@ class Database:
         """The same for a statement that must not be written twice; whether a failed one was is not known."""
         return self._alone(statement, parameters, None, neo4j.WRITE_ACCESS, attempts=1)
 
+    def run_once_raw(self, statement: str, parameters: Parameters, timeout_s: float) -> list[Row]:
+        """The same; driver errors as they come."""
+        query = neo4j.Query(_bound(statement), timeout=timeout_s)
+        with self._session(neo4j.WRITE_ACCESS) as session:
+            self.trips += 1
+            return [tuple(record.values()) for record in session.run(query, {"p": dict(parameters)})]
+
     def check(self, statement: str) -> None:
         """Run a statement once and soon."""
         self._alone(statement, {}, 2.0, neo4j.WRITE_ACCESS, attempts=1)
 
     def begin(self, statement: str, parameters: Parameters, timeout_s: float) -> tuple[Turn, list[Row]]:
-        """A transaction and the rows of its first statement, which must have no effects but locks; two round trips."""
+        """A transaction and the rows of its first statement, which must have no effects but locks."""
 
         def attempt() -> tuple[Turn, list[Row]]:
             session = self._session(neo4j.WRITE_ACCESS)
             try:
-                turn = Turn(self, session, session.begin_transaction(timeout=timeout_s))
+                with _together(session):
+                    turn = Turn(self, session, session.begin_transaction(timeout=timeout_s))
             except BaseException:
                 session.close()
                 raise
-            self.trips += 1
             try:
                 return turn, turn.run(statement, parameters)
             except BaseException:
@@ -100,6 +109,15 @@ class Database:
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(database=self._name, default_access_mode=access, fetch_size=-1)
+
+
+def _together(session: neo4j.Session) -> AbstractContextManager[Any]:
+    """Inside, a transaction begins with its first statement and not before: one round trip instead of two.
+
+    The driver does so itself in `execute_query`, and offers it to nobody else; without it all goes on as well.
+    """
+    together: AbstractContextManager[Any] = getattr(session, "_pipelined_begin", nullcontext())
+    return together
 
 
 class Turn:

@@ -7,6 +7,7 @@ statement, the last one.
 
 from __future__ import annotations
 
+from brain.store.neo4j.head import SPACE
 from brain.store.neo4j.keys import FOREVER
 
 
@@ -126,7 +127,7 @@ DROPPED_DOCUMENTS = (
 
 SWEEP = (
     "MATCH (d:Document) USING INDEX d:Document(space, expires_ms)"
-    " WHERE d.space = $space AND d.expires_ms <= $now WITH d LIMIT 20 DELETE d FINISH"
+    " WHERE d.space = $space AND d.expires_ms <= $now WITH d LIMIT 200 DELETE d FINISH"
 )
 """Whoever adds what expires sweeps a little of what has, so that nothing else needs to."""
 
@@ -151,5 +152,15 @@ WORK = " ".join(
     )
 )
 
-LAST_OF_STATE = f"{_DOCUMENTS} {_SPACE} FINISH"
+LAST_OF_STATE = f"{_DOCUMENTS} {_SPACE} RETURN 1"
 """The last statement of a transaction that leaves the graph as it was: no head is to be passed on."""
+
+_UNLESS_OVERTAKEN = (
+    f"{SPACE} SET s.open = true WITH s WHERE s.token = $expected AND s.analysis = $analysis"
+    " WITH count(s) AS unchanged WHERE unchanged = 1"
+)
+
+
+def at_once(last: str) -> str:
+    """A last statement as the only one: with the writer lock first, and no row when the Space is not as expected."""
+    return f"{_UNLESS_OVERTAKEN} {last}"

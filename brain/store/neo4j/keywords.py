@@ -7,7 +7,7 @@ For a caller who may not see everything the postings are read first and weighed 
 from __future__ import annotations
 
 from brain.store.base import Hit, SearchQuery
-from brain.store.neo4j.candidates import Run, best, claims_about
+from brain.store.neo4j.candidates import Run, Value, best, claims_about
 from brain.store.neo4j.keys import indexed_all
 from brain.store.neo4j.passages import word
 from brain.store.search import SATURATION, least_relevance, length_norm, query_terms, score, texts_of
@@ -35,7 +35,9 @@ _CORPUS = (
 )
 
 
-def search(run: Run, load: Load, query: SearchQuery, at: int, corpus: tuple[int, int] | None) -> list[Hit]:
+def search(
+    run: Run, value: Value, load: Load, query: SearchQuery, at: int, corpus: tuple[int, int] | None
+) -> list[Hit]:
     """Best hits first, ties by ascending number.
 
     corpus  how many texts the kind has, and how many terms; None when that has to be counted
@@ -55,11 +57,10 @@ def search(run: Run, load: Load, query: SearchQuery, at: int, corpus: tuple[int,
     if not texts:
         return []
     base, slope = length_norm(texts, size)
-    hits = run(
-        _FOUND + best(query),
+    hits = value(
+        f"{_FOUND}{best(query)} RETURN collect([id, worth]) AS found",
         words=words,
         types=types,
-        at=at,
         texts=texts,
         saturated=SATURATION + 1,
         base=base,

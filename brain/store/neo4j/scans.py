@@ -37,17 +37,17 @@ class ScanPlan:
         """A statement of the numbers and bodies past number `$after`, `$limit` of them in one list."""
         versions = f"{self.match} AND v.number > $after AND {self.where}"
         if self.by_type is None:
-            return f"{versions} WITH v ORDER BY {self.order} LIMIT $limit RETURN collect([v.number, v.body])"
+            return f"{versions} WITH v ORDER BY {self.order} LIMIT $limit RETURN collect([v.number, v.body]) AS found"
         return (
-            f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS found ORDER BY {self.order} LIMIT $limit }}"
-            " WITH found ORDER BY found.number LIMIT $limit RETURN collect([found.number, found.body])"
+            f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS one ORDER BY {self.order} LIMIT $limit }}"
+            " WITH one ORDER BY one.number LIMIT $limit RETURN collect([one.number, one.body]) AS found"
         )
 
     @property
     def total(self) -> str:
         """A statement of how many there are past number `$after`."""
         versions = f"{self.match} AND v.number > $after AND {self.where}"
-        return f"UNWIND $types AS type {versions} RETURN count(v)" if self.by_type else f"{versions} RETURN count(v)"
+        return f"{'UNWIND $types AS type ' if self.by_type else ''}{versions} RETURN count(v) AS found"
 
     def holds(self, element: Element) -> bool:
         """Whether the members of an element are the ones asked for."""

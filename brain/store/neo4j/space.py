@@ -12,50 +12,59 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from threading import Lock
 from typing import Any
 
 import orjson
 
 from brain import errors
-from brain.store.base import SpaceMissing, StoreFormatError
+from brain.store.base import Overtaken, SpaceMissing, StoreFormatError
 from brain.store.dump import Row, SpaceRow
 from brain.store.neo4j import connection, dumping
 from brain.store.neo4j.ahead import AheadSnapshot
 from brain.store.neo4j.connection import Database, Turn
 from brain.store.neo4j.failures import DriverError, Neo4jError, code_of, translated
-from brain.store.neo4j.snapshot import Head, Neo4jSnapshot, Remembered
-from brain.store.neo4j.transaction import Neo4jTransaction, Start
+from brain.store.neo4j.head import SPACE, Head, Remembered, Start
+from brain.store.neo4j.snapshot import Neo4jSnapshot
+from brain.store.neo4j.transaction import Neo4jTransaction
 from brain.store.search import ANALYSIS
 from brain.times import Clock, Seq
 
-_SPACE = (
-    "MATCH (s:Space) USING INDEX s:Space(deployment, id)"
-    " WHERE s.deployment = $deployment AND s.id = $id AND s.instance = $instance"
-)
 _OF_HEAD = "s.head, s.totals, s.controls_seq, s.merges_seq"
-_HEAD = f"{_SPACE} RETURN {_OF_HEAD}"
+_HEAD = f"{SPACE} RETURN {_OF_HEAD}"
 # Setting what is set already takes the lock and writes nothing.
 _PASS_GATE = (
     "MATCH (g:Gate) USING INDEX g:Gate(space) WHERE g.space = $space SET g.open = true"
-    f" WITH g {_SPACE} RETURN {_OF_HEAD}"
+    f" WITH g {SPACE} RETURN {_OF_HEAD}"
 )
 _LOCK = (
-    f"{_SPACE} SET s.open = true WITH s"
+    f"{SPACE} SET s.open = true WITH s"
     " OPTIONAL MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name IS NOT NULL"
     f" WITH s, collect([l.name, l.holder, l.token, l.expires_ms]) AS leases"
     f" RETURN {_OF_HEAD}, properties(s), leases"
 )
 _OUTCOME = (
-    f"{_SPACE} SET s.open = true WITH s"
+    f"{SPACE} SET s.open = true WITH s"
     " OPTIONAL MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq = $seq"
     " RETURN s.token, s.head, c.tx_id"
 )
+# A statement that was sent and never answered may still wait for the lock: it will not find the token it expects.
+_OUTCOME_FENCED = (
+    f"{SPACE} SET s.open = true WITH s, s.token AS token"
+    " SET s.token = CASE WHEN token = $expected THEN $fence ELSE token END WITH s, token"
+    " OPTIONAL MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq = $seq"
+    " RETURN token, s.head, c.tx_id"
+)
+_TOKEN = f"{SPACE} RETURN s.token"
 
-_CREATED = f"{_SPACE} RETURN s.created_ms"
+_CREATED = f"{SPACE} RETURN s.created_ms"
 
 _LONGEST_TURN_S = 600.0
 """After this the database ends a transaction whose writer has gone silent."""
+
+_WARY_S = 1.0
+"""For so long after another process came in between, nothing is assumed of the Space."""
 
 ASK_AGAIN_S = (0.05, 0.2, 0.5, 1.0, 2.0)
 """Pauses between questions for the outcome of a commit whose answer was lost."""
@@ -73,34 +82,56 @@ class Neo4jSpace:
         self._space_key = space_key(space_id, instance_id)
         self._writer_lock = Lock()
         self._head: Head | None = None
+        self._start: Start | None = None
+        self._wary_until = 0.0
         self._remembered = Remembered()
         self._is_closed = False
 
     def head(self) -> Seq:
-        return self._newest(None).seq
+        return self.newest(None).seq
 
     @contextmanager
-    def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> Iterator[Neo4jSnapshot]:
-        head = self._newest(timeout_ms)
+    def snapshot(
+        self, seq: Seq | None = None, *, timeout_ms: int | None = None, assumed: bool = False
+    ) -> Iterator[Neo4jSnapshot]:
+        head = self._head if assumed and seq is None else None
+        is_certain = head is None
+        if head is None:
+            head = self.newest(timeout_ms)
         if seq is not None and not 0 <= seq <= head.seq:
             raise errors.HistoricalSnapshotUnavailable(details={"seq": seq, "head": head.seq})
         snapshot = AheadSnapshot(
             self._database,
             space_id=self.space_id,
             space_key=self._space_key,
-            seq=head.seq if seq is None else seq,
+            seq=seq,
             head=head,
             remembered=self._remembered,
             clock=self._clock,
             timeout_ms=timeout_ms,
+            doubt=None if is_certain else self,
         )
         try:
             yield snapshot
+        except Overtaken:
+            raise
+        except Exception:
+            # What was found wrong may be wrong no longer.
+            snapshot.make_certain()
+            raise
+        else:
+            snapshot.make_certain()
         finally:
             snapshot.end()
 
     @contextmanager
-    def transaction(self, *, timeout_ms: int | None = None, durable: bool = True) -> Iterator[Neo4jTransaction]:  # noqa: ARG002
+    def transaction(
+        self,
+        *,
+        timeout_ms: int | None = None,
+        durable: bool = True,  # noqa: ARG002
+        assumed: bool = False,
+    ) -> Iterator[Neo4jTransaction]:
         """Every commit of Neo4j waits for the disk: `durable` makes no difference."""
         started = time.monotonic()
         patience_ms = self._database.lock_wait_ms if timeout_ms is None else timeout_ms
@@ -109,32 +140,49 @@ class Neo4jSpace:
         try:
             waited_ms = round((time.monotonic() - started) * 1000)
             left_ms = None if timeout_ms is None else max(1, timeout_ms - waited_ms)
-            turn, start = self._lock(left_ms)
+            start = self._start if assumed and started >= self._wary_until else None
+            turn = None
+            if start is None:
+                turn, start = self._lock(left_ms)
+                self._start = start
+            transaction = Neo4jTransaction(
+                self._database,
+                turn,
+                start,
+                begin=partial(self._lock, left_ms),
+                space_id=self.space_id,
+                space_key=self._space_key,
+                remembered=self._remembered,
+                clock=self._clock,
+                timeout_ms=left_ms,
+            )
+            token = uuid.uuid4().hex
             try:
-                transaction = Neo4jTransaction(
-                    self._database,
-                    turn,
-                    start,
-                    space_id=self.space_id,
-                    space_key=self._space_key,
-                    remembered=self._remembered,
-                    clock=self._clock,
-                    timeout_ms=left_ms,
-                )
                 try:
                     yield transaction
                     if not transaction.is_complete:
                         raise errors.InternalError("The graph was changed without a commit record.")
-                    token = uuid.uuid4().hex
-                    head = transaction.finish(self._names, token)
+                    head = transaction.finish(self.names, token)
                 finally:
                     transaction.end()
-            except BaseException:
-                turn.roll_back()
+            except BaseException as error:
+                if transaction.turn is not None:
+                    transaction.turn.roll_back()
+                elif isinstance(error, Exception) and not isinstance(error, Overtaken):
+                    self._check_start(start)
                 raise
-            self._commit(turn, transaction, token)
+            if transaction.at_once is not None:
+                self._send_at_once(transaction, token)
+            elif transaction.turn is not None:
+                self._commit(transaction.turn, transaction, token)
+            else:
+                self._check_start(start)
             if head is not None:
                 self._believe(head)
+            self._start = transaction.left(head, token)
+        except Overtaken:
+            self._start, self._wary_until = None, time.monotonic() + _WARY_S
+            raise
         finally:
             self._writer_lock.release()
 
@@ -143,7 +191,7 @@ class Neo4jSpace:
         """Writers wait while what has no history is set aside."""
         turn, start = self._lock(None)
         try:
-            [(created_ms,)] = turn.run(_CREATED, self._names)
+            [(created_ms,)] = turn.run(_CREATED, self.names)
             aside = dumping.set_aside(turn.run, self._space_key, start.last_numbers)
         except (Neo4jError, DriverError, OSError) as error:
             raise translated(error) from error
@@ -159,7 +207,7 @@ class Neo4jSpace:
     # --- how ----------------------------------------------------------------------------------------------------------
 
     @property
-    def _names(self) -> dict[str, Any]:
+    def names(self) -> dict[str, Any]:
         if self._is_closed:
             raise SpaceMissing(f"{self.space_id} is closed here")
         return {
@@ -169,16 +217,16 @@ class Neo4jSpace:
             "space": self._space_key,
         }
 
-    def _newest(self, timeout_ms: int | None) -> Head:
+    def newest(self, timeout_ms: int | None) -> Head:
         """The last commit that is applied as a whole."""
         timeout_s = None if timeout_ms is None else timeout_ms / 1000
-        rows = self._database.read(_HEAD, self._names, timeout_s)
+        rows = self._database.read(_HEAD, self.names, timeout_s)
         if not rows:
             raise SpaceMissing(self.space_id)
         known = self._head
         if known is not None and rows[0][0] == known.seq:
             return known
-        rows = self._database.run(_PASS_GATE, self._names, timeout_s)
+        rows = self._database.run(_PASS_GATE, self.names, timeout_s)
         if not rows:
             raise SpaceMissing(self.space_id)
         return self._believe(_head(rows[0]))
@@ -193,7 +241,7 @@ class Neo4jSpace:
     def _lock(self, timeout_ms: int | None) -> tuple[Turn, Start]:
         timeout_s = _LONGEST_TURN_S if timeout_ms is None else timeout_ms / 1000
         try:
-            turn, rows = self._database.begin(_LOCK, self._names, timeout_s)
+            turn, rows = self._database.begin(_LOCK, self.names, timeout_s)
         except errors.ExecutionTimeout as error:
             raise errors.SerializationConflict("Other writers kept the Space busy for too long.") from error
         except errors.InternalError as error:
@@ -212,6 +260,26 @@ class Neo4jSpace:
         held = {name: (holder, token, until) for name, holder, token, until in leases if name is not None}
         return turn, Start(_head(of_head), properties["token"], last, held)
 
+    def _check_start(self, start: Start) -> None:
+        """Overtaken when a transaction that wrote nothing did not start from what is there."""
+        if self._database.read(_TOKEN, self.names) != [(start.token,)]:
+            raise Overtaken
+
+    def _send_at_once(self, transaction: Neo4jTransaction, token: str) -> None:
+        """Commit in one statement, if nobody was there in between."""
+        assert transaction.at_once is not None  # noqa: S101 - as the caller saw
+        statement, parameters = transaction.at_once
+        given_ms = transaction.timeout_ms
+        timeout_s = _LONGEST_TURN_S if given_ms is None else given_ms / 1000
+        try:
+            rows = self._database.run_once_raw(statement, parameters, timeout_s)
+        except (Neo4jError, DriverError, OSError) as error:
+            if not self._took_place(transaction, token):
+                raise translated(error) from error
+        else:
+            if not rows and not self._took_place(transaction, token):
+                raise Overtaken
+
     def _commit(self, turn: Turn, transaction: Neo4jTransaction, token: str) -> None:
         try:
             turn.commit()
@@ -222,10 +290,13 @@ class Neo4jSpace:
 
     def _took_place(self, transaction: Neo4jTransaction, token: str) -> bool:
         """Whether a commit whose answer was lost is there; OutcomeUnknown when nobody can say."""
+        start, fence = transaction.start_token, uuid.uuid4().hex
+        parameters = self.names | {"seq": transaction.seq + 1, "expected": start, "fence": fence}
+        statement = _OUTCOME if transaction.at_once is None else _OUTCOME_FENCED
         for pause in ASK_AGAIN_S:
             time.sleep(pause)
             try:
-                rows = self._database.run(_OUTCOME, self._names | {"seq": transaction.seq + 1}, 5.0)
+                rows = self._database.run(statement, parameters, 5.0)
             except errors.KipError:
                 continue
             if not rows:
@@ -237,7 +308,7 @@ class Neo4jSpace:
                 return bool(head > transaction.seq and tx_id == transaction.recorded.tx_id)
             if not transaction.has_sent:
                 return True
-            if found_token == transaction.start_token:
+            if found_token in (start, fence):
                 return False
             break
         raise errors.OutcomeUnknown

@@ -16,24 +16,27 @@ from brain.times import Clock
 _DOCUMENT = (
     "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
     " WHERE d.space = $space AND d.namespace = $namespace AND d.key = $key"
-    " AND (d.expires_ms IS NULL OR d.expires_ms > $now) RETURN d.body"
+    " AND (d.expires_ms IS NULL OR d.expires_ms > $now) RETURN collect(d.body) AS found"
 )
 WORK = "w.id, w.queue, w.payload, w.status, w.not_before, w.attempts, w.first_attempt_ms, w.note"
-_WORK_BY_ID = f"MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = $id RETURN {WORK}"
+_WORK_BY_ID = (
+    "MATCH (w:Work) USING INDEX w:Work(space, id) WHERE w.space = $space AND w.id = $id"
+    f" RETURN collect([{WORK}]) AS found"
+)
 _QUEUE = (
     "MATCH (w:Work) USING INDEX w:Work(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL AND w.status IN $statuses"
-    f" RETURN {WORK} ORDER BY w.space, w.queue, w.id LIMIT $limit"
+    f" WITH w ORDER BY w.space, w.queue, w.id LIMIT $limit RETURN collect([{WORK}]) AS found"
 )
 _DUE = (
     "MATCH (w:Open) USING INDEX w:Open(space, queue, id)"
     " WHERE w.space = $space AND w.queue = $queue AND w.id IS NOT NULL"
     " AND (w.status = 'running' OR w.not_before <= $now)"
-    f" RETURN {WORK} ORDER BY w.space, w.queue, w.id LIMIT $limit"
+    f" WITH w ORDER BY w.space, w.queue, w.id LIMIT $limit RETURN collect([{WORK}]) AS found"
 )
 _LEASE = (
     "MATCH (l:Lease) USING INDEX l:Lease(space, name) WHERE l.space = $space AND l.name = $name"
-    " RETURN l.holder, l.token, l.expires_ms"
+    " RETURN collect([l.holder, l.token, l.expires_ms]) AS found"
 )
 
 UNLIMITED = 1 << 40
@@ -62,9 +65,9 @@ class StateReader:
         """The rows of one statement, one round trip; `$space` is bound for it."""
         return self._ask(statement, {"space": self._space_key, **parameters}, self._time_left())
 
-    def _state_row(self, statement: str, **parameters: Any) -> Row | None:
-        rows = self._state_rows(statement, **parameters)
-        return rows[0] if rows else None
+    def _state_value(self, statement: str, **parameters: Any) -> Any:
+        """The one value of a statement that ends with `AS found`."""
+        raise NotImplementedError
 
     def _time_left(self) -> float | None:
         """Seconds to the deadline; RuntimeError when all is over, ExecutionTimeout when the time is."""
@@ -80,8 +83,8 @@ class StateReader:
     # --- documents ----------------------------------------------------------------------------------------------------
 
     def get(self, namespace: str, key: str) -> Document | None:
-        row = self._state_row(_DOCUMENT, namespace=namespace, key=key, now=self._clock.now_ms())
-        return None if row is None else orjson.loads(row[0])
+        bodies = self._state_value(_DOCUMENT, namespace=namespace, key=key, now=self._clock.now_ms())
+        return orjson.loads(bodies[0]) if bodies else None
 
     def scan_state(
         self,
@@ -98,11 +101,12 @@ class StateReader:
             bounds.append("d.key < $after")
         elif end is not None:
             bounds.append("d.key < $end")
-        rows = self._state_rows(
+        rows = self._state_value(
             "MATCH (d:Document) USING INDEX d:Document(space, namespace, key)"
             f" WHERE d.space = $space AND d.namespace = $namespace AND {' AND '.join(bounds)}"
             " AND (d.expires_ms IS NULL OR d.expires_ms > $now)"
-            f" RETURN d.key, d.body ORDER BY d.space {order}, d.namespace {order}, d.key {order} LIMIT $limit",
+            f" WITH d ORDER BY d.space {order}, d.namespace {order}, d.key {order} LIMIT $limit"
+            " RETURN collect([d.key, d.body]) AS found",
             namespace=namespace,
             first=first,
             end=end,
@@ -118,22 +122,22 @@ class StateReader:
         self, queue: str, *, statuses: Collection[WorkStatus] | None = None, limit: int | None = None
     ) -> list[Work]:
         wanted = sorted(status.value for status in (WorkStatus if statuses is None else statuses))
-        rows = self._state_rows(_QUEUE, queue=queue, statuses=wanted, limit=UNLIMITED if limit is None else limit)
+        rows = self._state_value(_QUEUE, queue=queue, statuses=wanted, limit=UNLIMITED if limit is None else limit)
         return [_work(row) for row in rows]
 
     def due_work(self, queue: str, now_ms: int, *, limit: int | None = None) -> list[Work]:
-        rows = self._state_rows(_DUE, queue=queue, now=now_ms, limit=UNLIMITED if limit is None else limit)
+        rows = self._state_value(_DUE, queue=queue, now=now_ms, limit=UNLIMITED if limit is None else limit)
         return [_work(row) for row in rows]
 
     def work_by_id(self, work_id: int) -> Work | None:
-        row = self._state_row(_WORK_BY_ID, id=work_id)
-        return None if row is None else _work(row)
+        rows = self._state_value(_WORK_BY_ID, id=work_id)
+        return _work(rows[0]) if rows else None
 
     # --- leases -------------------------------------------------------------------------------------------------------
 
     def lease(self, name: str) -> Lease | None:
-        row = self._state_row(_LEASE, name=name)
-        return None if row is None or row[0] is None else Lease(name, *row)
+        rows = self._state_value(_LEASE, name=name)
+        return Lease(name, *rows[0]) if rows and rows[0][0] is not None else None
 
 
 def json_text(document: Any) -> str:

@@ -3,41 +3,28 @@ in one statement."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from brain import errors
 from brain.store import rows
-from brain.store.base import Commit, Document, Element, ElementId, Kind, Passage
+from brain.store.base import Commit, Document, Element, ElementId, Kind, Overtaken, Passage
 from brain.store.neo4j import erasure, flush, passages, vectors, versions
 from brain.store.neo4j.changes import Changes
 from brain.store.neo4j.connection import Database, Row, Turn
 from brain.store.neo4j.failures import DriverError, Neo4jError, translated
+from brain.store.neo4j.head import Head, Remembered, Start
 from brain.store.neo4j.keys import kind_of
-from brain.store.neo4j.snapshot import ELEMENTS, Head, Neo4jSnapshot, Remembered
+from brain.store.neo4j.snapshot import ELEMENTS, Neo4jSnapshot
 from brain.store.neo4j.state import json_text, parsed
 from brain.store.neo4j.writing_state import StateWriter
+from brain.store.search import ANALYSIS
 from brain.times import Clock, Seq
 
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What a transaction is told when it has the writer lock.
-
-    token         what the last transaction left
-    last_numbers  the last number given to an element of each kind letter, and to an entry of work under `work`
-    leases        as `StateWriter` takes them
-    """
-
-    head: Head
-    token: str
-    last_numbers: dict[str, int]
-    leases: dict[str, tuple[str | None, int, int]]
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        return {f"last_{name}": last for name, last in self.last_numbers.items()}
+_SWEEPING = 1 / 8
+"""How many of the transactions that add what expires sweep what has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +36,22 @@ class _Held:
 
 
 class Neo4jTransaction(StateWriter, Neo4jSnapshot):
-    """See `brain.store.base.Transaction`. Its reads are those of the commit it is about to make."""
+    """See `brain.store.base.Transaction`. Its reads are those of the commit it is about to make.
+
+    turn     its transaction in the database, with the writer lock; None as long as it only assumes that nobody has
+             written since it knew `start`
+    begin    takes the lock
+    at_once  what is left to be sent when it never took the lock: one statement, which writes nothing unless all is as
+             assumed
+    """
 
     def __init__(
         self,
         database: Database,
-        turn: Turn,
+        turn: Turn | None,
         start: Start,
         *,
+        begin: Callable[[], tuple[Turn, Start]],
         space_id: str,
         space_key: str,
         remembered: Remembered,
@@ -74,7 +69,9 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             timeout_ms=timeout_ms,
         )
         self._start_state(start.last_numbers["work"], dict(start.leases))
-        self._turn = turn
+        self._begin = begin
+        self.turn = turn
+        self.at_once: tuple[str, dict[str, Any]] | None = None
         self._start = start
         self._last = dict(start.last_numbers)
         self._held: dict[ElementId, _Held | None] = {}
@@ -106,21 +103,44 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     @property
     def _at(self) -> Seq:
+        """Without the lock nothing of its own is there to be read, and what is may be of another's commit."""
+        return self.seq if self.turn is None else self._next
+
+    @property
+    def _next(self) -> Seq:
+        """The commit it is about to make."""
         return self.seq + 1
 
-    def _ask(self, statement: str, parameters: Mapping[str, Any], timeout_s: float | None) -> list[Row]:  # noqa: ARG002
+    def _ask(self, statement: str, parameters: Mapping[str, Any], timeout_s: float | None) -> list[Row]:
         """The transaction's own time limit, given at its start, bounds each of its statements."""
+        if self.turn is None:
+            return self._database.read(statement, parameters, timeout_s)
         return self._run(statement, parameters)
 
     def _rows(self, statement: str, **parameters: Any) -> list[Row]:
         self._send_graph()
         return super()._rows(statement, **parameters)
 
+    def _value(self, statement: str, **parameters: Any) -> Any:
+        self._send_graph()
+        return super()._value(statement, **parameters)
+
     def _run(self, statement: str, parameters: Mapping[str, Any]) -> list[Row]:
+        turn = self._locked()
         try:
-            return self._turn.run(statement, parameters)
+            return turn.run(statement, parameters)
         except (Neo4jError, DriverError, OSError) as error:
             raise translated(error) from error
+
+    def _locked(self) -> Turn:
+        """Its transaction in the database; Overtaken when somebody has written meanwhile."""
+        if self.turn is None:
+            turn, start = self._begin()
+            if start.token != self._start.token:
+                turn.roll_back()
+                raise Overtaken
+            self.turn = turn
+        return self.turn
 
     def elements(self, ids: Collection[ElementId]) -> dict[ElementId, Element]:
         self._time_left()
@@ -183,6 +203,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         erasure.erase(self._run, self._space_key, stubs)
 
     def index(self, embedder: str, vectors_: Sequence[tuple[Passage, Sequence[float] | None]]) -> None:
+        self._locked()
         self._send_graph()
         self.has_sent = True
         vectors.index(self._rows, embedder, vectors_)
@@ -208,13 +229,13 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             self._send_work()
             documents = self._kept_documents()
             if documents or self.has_sent or self._numbers() != self._start.numbers:
-                self._send(flush.LAST_OF_STATE, **names, documents=documents, changed=changed)
+                self._send_last(flush.LAST_OF_STATE, names, documents=documents, changed=changed)
             return None
         head = Head(
-            self._at,
+            self._next,
             self._counted,
-            self._at if self._controls else self._head.controls_seq,
-            self._at if self._has_changed_merges else self._head.merges_seq,
+            self._next if self._controls else self._head.controls_seq,
+            self._next if self._has_changed_merges else self._head.merges_seq,
         )
         changed |= {
             "head": head.seq,
@@ -225,16 +246,28 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         lists = self._new_in_graph()
         lists["nodes"].append({"labels": ["Commit"], "properties": self._stored(self._commit)})
         self._send_work()
-        [(gates,)] = self._send(
-            flush.LAST_OF_GRAPH, **names, **lists, documents=self._kept_documents(), changed=changed
-        )
-        assert gates == 1  # noqa: S101 - a Space has its gate from the beginning
+        self._send_last(flush.LAST_OF_GRAPH, names, **lists, documents=self._kept_documents(), changed=changed)
         return head
+
+    def left(self, head: Head | None, token: str) -> Start:
+        """What the next transaction starts from, once this one has committed."""
+        return Start(
+            head or self._start.head, token if self.has_sent else self._start.token, self._numbers_given(), self._leases
+        )
+
+    def _send_last(self, statement: str, names: Mapping[str, Any], **lists: Any) -> None:
+        """Send the rest, or have it ready to be sent at once with the commit."""
+        if self.turn is not None:
+            self._send(statement, **names, **lists)
+            return
+        self.has_sent = True
+        known = {"expected": self._start.token, "analysis": ANALYSIS, "seq": self._next}
+        self.at_once = flush.at_once(statement), {**names, **known, **lists}
 
     def _send(self, statement: str, **lists: Any) -> list[Row]:
         """Run one statement of `flush`."""
         self.has_sent = True
-        return self._run(statement, {"space": self._space_key, "seq": self._at, **lists})
+        return self._run(statement, {"space": self._space_key, "seq": self._next, **lists})
 
     def _send_graph(self) -> None:
         """Send what a read of the graph has to see."""
@@ -256,17 +289,20 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     def _kept_documents(self) -> list[dict[str, Any]]:
         documents = self._documents_to_send()
-        if any(row["expires_ms"] is not None for row in documents):
+        if any(row["expires_ms"] is not None for row in documents) and random.random() < _SWEEPING:  # noqa: S311
             self._send(flush.SWEEP, now=self._clock.now_ms())
         return documents
 
     def _numbers(self) -> dict[str, int]:
         """The last numbers given out, as properties of the Space."""
-        return {f"last_{name}": last for name, last in (self._last | {"work": self._last_work}).items()}
+        return {f"last_{name}": last for name, last in self._numbers_given().items()}
+
+    def _numbers_given(self) -> dict[str, int]:
+        return self._last | {"work": self._last_work}
 
     def _new_in_graph(self) -> dict[str, list[Any]]:
         """What is new in the graph, as lists of `flush.NEW`; what it takes the place of is ended at once."""
-        changes = Changes(self._space_key, self._at)
+        changes = Changes(self._space_key, self._next)
         for element_id, element in self._unsent.items():
             held, sent = self._held[element_id], self._sent.get(element_id)
             changes.add(
@@ -314,7 +350,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         unknown = sorted({element_id for element_id in ids if element_id not in self._held})
         if not unknown:
             return
-        [(found,)] = self._run(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq})
+        [(found,)] = self._ask(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq}, self._time_left())
         self._held.update(dict.fromkeys(unknown))
         for since, body in found:
             element = versions.element_of(body)

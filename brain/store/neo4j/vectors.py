@@ -140,7 +140,8 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq) -> list[Hit]:
         "limit": query.limit,
     }
     if query.visible is None:
-        return [Hit(element_id, worth) for element_id, worth in run(_ALIKE + best(query), **parameters)]
+        hits = run(f"{_ALIKE}{best(query)} RETURN id, worth", **parameters)
+        return [Hit(element_id, worth) for element_id, worth in hits]
     letter = texts_of(query.kind).letter
     found = [(f"{letter}-{number}", worth) for number, worth in run(_EVERY_ALIKE, **parameters)]
     return visible_hits(Sight(load, query.visible), query, found, claims_about(run, at))

@@ -72,7 +72,13 @@ class SqliteSpace:
             return snapshot.seq
 
     @contextmanager
-    def snapshot(self, seq: Seq | None = None, *, timeout_ms: int | None = None) -> Iterator[SqliteSnapshot]:
+    def snapshot(
+        self,
+        seq: Seq | None = None,
+        *,
+        timeout_ms: int | None = None,
+        assumed: bool = False,  # noqa: ARG002 - to find out takes no time here
+    ) -> Iterator[SqliteSnapshot]:
         with self._reading() as (connection, head):
             snapshot = SqliteSnapshot(
                 connection,
@@ -96,7 +102,13 @@ class SqliteSpace:
             yield rows
 
     @contextmanager
-    def transaction(self, *, timeout_ms: int | None = None, durable: bool = True) -> Iterator[SqliteTransaction]:
+    def transaction(
+        self,
+        *,
+        timeout_ms: int | None = None,
+        durable: bool = True,
+        assumed: bool = False,  # noqa: ARG002
+    ) -> Iterator[SqliteTransaction]:
         started = time.monotonic()
         patience_ms = self._options.busy_timeout_ms if timeout_ms is None else timeout_ms
         if not self._writer_lock.acquire(timeout=patience_ms / 1000):

@@ -144,7 +144,7 @@ def _block(plan: Block) -> Rows:
             f"WITH {', '.join(f'{expression} AS c{place}' for expression, place in selected.items())} LIMIT $most",
             f"WITH collect([{', '.join(f'c{place}' for place in range(len(selected)))}]) AS rows",
             _BODIES.format(ids=", ".join(f"row[{place}]" for place in ids)),
-            "RETURN rows, bodies",
+            "RETURN [rows, bodies] AS found",
         ]
     )
     parameters = query.parameters | {"most": MOST + 1, "few": FEW}
@@ -205,7 +205,7 @@ def _count(plan: Group) -> Count:
             *query.clauses,
             f"WITH {solution} LIMIT $most",
             f"WITH {', '.join([*carried, 'count(*) AS ways'])}",
-            f"RETURN coalesce(sum(ways), 0), {', '.join(counted)}, collect([{solution}])[..$cited]",
+            f"RETURN [coalesce(sum(ways), 0), {', '.join(counted)}, collect([{solution}])[..$cited]] AS found",
         ]
     )
     return Count(text, query.parameters | {"most": MOST_COUNTED + 1, "cited": _CITED}, query.compares_ends)
