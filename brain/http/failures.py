@@ -20,6 +20,7 @@ from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, json_re
 from brain.observe.measures import Measures
 from brain.service.failures import (
     Busy,
+    Conflict,
     InvalidInput,
     NotFound,
     OverTier,
@@ -41,6 +42,7 @@ _STATUS: dict[type[ServiceFailure], int] = {
     OverTier: 400,
     SpaceTaken: 400,
     NotFound: 400,
+    Conflict: 409,
     SpaceNotFound: 404,
     SpaceUnreadable: 500,
     Unavailable: 503,

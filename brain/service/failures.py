@@ -38,6 +38,10 @@ class NotFound(ServiceFailure):
     """No such thing in this Space."""
 
 
+class Conflict(ServiceFailure):
+    """What is asked for stands against something that is there, such as another request under the same key."""
+
+
 class SpaceTaken(ServiceFailure):
     """A Space of this id is already there."""
 

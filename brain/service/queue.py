@@ -369,6 +369,13 @@ class Queue:
                 conversations.change(tx, collection, number, self._clock.now_ms(), status="submitted")
             tx.release_lease(taken.lease)
 
+    def note_formed(self, tx: Transaction, number: int) -> None:
+        """Count a conversation that was formed without a pass, in the transaction that formed it."""
+        done = max(ledger.progress(tx)["formation_processed_id"], number)
+        ledger.set_progress(tx, formation_processed_id=done)
+        probe.forget_misses(tx)
+        self._count_formed(tx)
+
     def _after_failed_round(self, tx: Transaction, taken: Taken, result: RunResult) -> conversations.Status:
         """Let an input wait for its next round, or give it up (BR-FORM-035); later inputs go on meanwhile."""
         at, work = self._clock.now_ms(), taken.work

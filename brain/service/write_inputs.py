@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
 
-from brain.service.inputs import KipInput, canonical_instant, not_blank
+from brain.agents.jobs import WINDOW
+from brain.service.inputs import FormationInput, KipInput, MessageInput, canonical_instant, not_blank
 from brain.times import Timestamp
 
-MOST_SOURCES = 16
+MOST_SOURCES = WINDOW
 """Sources of one request, as many as a Formation pass may cite."""
 
 
@@ -46,3 +47,24 @@ class WriteInput(KipInput):
         """The operations as objects, in order."""
         given: list[str | dict[str, Any]] = [self.command] if self.command is not None else list(self.operations or ())
         return [{"command": entry} if isinstance(entry, str) else entry for entry in given]
+
+
+class RememberInput(FormationInput):
+    """What was said, as formation takes it, and what it comes to, as a document about these messages.
+
+    document         the lists of the `remember` tool; its items cite messages by their place, from 1
+    idempotency_key  stands for this request of this caller
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    messages: Annotated[list[MessageInput], Field(min_length=1, max_length=MOST_SOURCES)]
+    document: dict[str, Any]
+    idempotency_key: Annotated[StrictStr, Field(min_length=1, max_length=1_024)] | None = None
+
+    @field_validator("messages")
+    @classmethod
+    def _all_say_something(cls, messages: list[MessageInput]) -> list[MessageInput]:
+        for number, message in enumerate(messages, start=1):
+            not_blank(f"message {number}", message.text())
+        return messages

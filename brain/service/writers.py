@@ -6,6 +6,8 @@ callers whose credentials are of different kinds are different people whatever t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from brain.agents.hostwrites import HostWrites
 from brain.agents.texts import one_line
 from brain.gate.facts import PERSON, Speaker
@@ -23,18 +25,22 @@ def host_writes(space: OpenSpace, channel: str) -> HostWrites:
     return HostWrites(space.engine, host_session(channel))
 
 
+def known_writer(space: OpenSpace, caller: Caller) -> Speaker:
+    """The caller as a speaker, without an id while it is new here."""
+    key = key_of(caller)
+    known = host_write(space.engine, _KNOWN, {"type": PERSON, "key": key})
+    return Speaker(known[0] if known else None, key, one_line(caller.principal, _LONGEST) or caller.kind)
+
+
 def writer_of(space: OpenSpace, caller: Caller) -> Speaker:
     """The caller as a speaker, stored when it is new here.
 
     raises  HostWriteFailed, HostRefused, Unavailable when the store does not take it
     """
-    key = key_of(caller)
-    known = host_write(space.engine, _KNOWN, {"type": PERSON, "key": key})
-    name = one_line(caller.principal, _LONGEST) or caller.kind
-    if known:
-        return Speaker(known[0], key, name)
-    ids = host_writes(space, caller.channel).store_speakers([Speaker(None, key, name)])
-    return Speaker(ids[key], key, name)
+    writer = known_writer(space, caller)
+    if writer.id is not None:
+        return writer
+    return replace(writer, id=host_writes(space, caller.channel).store_speakers([writer])[writer.key or ""])
 
 
 def key_of(caller: Caller) -> str:

@@ -10,8 +10,9 @@ from brain import errors
 from brain.kip import respond
 from brain.service.callers import Caller
 from brain.service.queries import Queries, one_lane
+from brain.service.queue import Queue
 from brain.service.spaces import Spaces
-from brain.service.write_inputs import WriteInput
+from brain.service.write_inputs import RememberInput, WriteInput
 from brain.settings import Settings
 from brain.times import Clock
 
@@ -24,9 +25,11 @@ _THREADS = 4
 class Writes:
     """Each method raises SpaceNotFound for a Space that is not there."""
 
-    def __init__(self, spaces: Spaces, settings: Settings, clock: Clock) -> None:
+    def __init__(self, spaces: Spaces, settings: Settings, clock: Clock, queue: Queue) -> None:
         self._spaces = spaces
         self._clock = clock
+        self._settings = settings
+        self._queue = queue
         self._timeout_ms = settings.kip_timeout_ms
         self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency, one_lane(_THREADS))
 
@@ -49,3 +52,20 @@ class Writes:
             return respond.refused(refused, request)
         log.info("kip_written", space=space_id, status=response["status"], operations=len(response["results"]))
         return response
+
+    async def remember(self, space_id: str, asked: RememberInput, caller: Caller) -> dict[str, Any]:
+        """Keep a document, all of it or nothing.
+
+        raises  InvalidInput with every fault, Conflict for a key of another request, OverTier; RateLimited and other
+                KipErrors when it can be sent again
+        """
+
+        def keep(_: int) -> dict[str, Any]:
+            from brain.service.documents import Documents  # the agents and the engine, which there are by now
+
+            with self._spaces.use(space_id) as space:
+                return Documents(self._settings, self._queue, self._clock).remember(space, asked, caller)
+
+        told = await self._queries.answer(space_id, keep)
+        log.info("document_kept", space=space_id, conversation=told["conversation"], wrote=told["wrote"])
+        return told

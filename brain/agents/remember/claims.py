@@ -118,7 +118,7 @@ def _actor(claim: Claim, message: Message, ground: Ground) -> Thing:
     )
     if ground.attribution == "speaker" and actor.identity != message.speaker.identity:
         raise Wrong(
-            f"{actor.name} did not say message {claim.msg}.",
+            f"{claim.by} did not say message {claim.msg}.",
             "Leave by out; what the speaker passes on of others is the speaker's claim, with change: hearsay.",
         )
     return actor

@@ -103,12 +103,12 @@ class Resolver:
         raises    Wrong with what it could mean
         """
         if fold(name) in SELVES:
-            return self._fitting(speaker, admitted, place)
+            return self._fitting(speaker, admitted, place, speaker.name)
         if is_element_id(name):
             found = self._by_id(name)
             if found is None:
                 raise Wrong(f"There is no {name}.", f"Give {place} as a name, or as an id of the dossier.")
-            return self._fitting(found, admitted, place)
+            return self._fitting(found, admitted, place, name)
         matches = self._matches(name, admitted, hint)
         if len(matches) > 1:
             raise Wrong(
@@ -118,10 +118,11 @@ class Resolver:
             )
         return matches[0] if matches else self._create(name, admitted, hint, default, place)
 
-    def _fitting(self, thing: Thing, admitted: Sequence[str], place: str) -> Thing:
+    def _fitting(self, thing: Thing, admitted: Sequence[str], place: str, called: str) -> Thing:
+        """The thing, unless its type does not fit; it is told of as it was called, whose name may not be known."""
         if admitted and thing.type not in admitted:
             raise Wrong(
-                f"{thing.name} is a {thing.type}; {place} takes {' or '.join(admitted)}.",
+                f"{called} is a {thing.type}; {place} takes {' or '.join(admitted)}.",
                 "Choose a predicate that fits, or say which other thing is meant.",
             )
         return thing
