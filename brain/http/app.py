@@ -23,6 +23,7 @@ from brain.http.budgets import Arrivals, Budget
 from brain.http.declaring import json_only, raw
 from brain.http.failures import HANDLERS, CatchAll
 from brain.http.origins import OriginCheck
+from brain.http.packing import Packing
 from brain.http.payload import json_response
 from brain.observe.observed import Observed
 from brain.service.access import Access, Doorkeeper
@@ -149,6 +150,7 @@ def http_app(
             0,
             Middleware(
                 CORSMiddleware,
+        Middleware(Packing),
                 allow_origins=list(settings.cors_origins),
                 allow_methods=["*"],
                 allow_headers=["*"],
