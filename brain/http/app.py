@@ -142,6 +142,7 @@ def http_app(
     middleware = [
         Middleware(Admission, budget=requests, shard=settings.sharding_idx, free=operating.PATHS),
         Middleware(OriginCheck, hosts=_own_hosts(settings), origins=settings.cors_origins),
+        Middleware(Packing),
         Middleware(CatchAll),
     ]
     if settings.cors_origins:
@@ -150,7 +151,6 @@ def http_app(
             0,
             Middleware(
                 CORSMiddleware,
-        Middleware(Packing),
                 allow_origins=list(settings.cors_origins),
                 allow_methods=["*"],
                 allow_headers=["*"],
