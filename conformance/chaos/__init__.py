@@ -18,6 +18,7 @@ from conformance.chaos.deployment import Deployment
 from conformance.chaos.judge import Verdict, judge
 from conformance.chaos.monkey import Monkey
 from conformance.chaos.stores import STORES
+from conformance.redis_server import redis_server
 
 _PATIENCE = 4
 """How many times as long a slow machine may take to accept and to kill as much as was asked for."""
@@ -56,7 +57,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def run(folder: Path, *, store: str, inputs: int, seconds: float, kills: int, settle_s: float, seed: int) -> Verdict:
     """One run, on Spaces and logs in a folder."""
-    with STORES[store](folder) as kept, Deployment(folder, kept) as deployment:
+    with (
+        STORES[store](folder) as kept,
+        redis_server(folder) as redis,
+        Deployment(folder, kept, redis) as deployment,
+    ):
         deployment.create_spaces(SPACES)
         clients = Clients(deployment.urls, SPACES, inputs=inputs, seconds=seconds)
         monkey = Monkey(deployment, seed)

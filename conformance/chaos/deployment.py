@@ -71,11 +71,11 @@ class Supervised:
 
 
 class Deployment:
-    """Two of each: API process, worker, clock; and a Redis. A context manager that ends them all."""
+    """Two of each: API process, worker, clock. A context manager that ends them all."""
 
-    def __init__(self, folder: Path, store: ChaosStore) -> None:
+    def __init__(self, folder: Path, store: ChaosStore, redis: RedisServer) -> None:
         self.store = store
-        self.redis = RedisServer(folder)
+        self.redis = redis
         ports = [free_port() for _ in range(2)]
         self.urls = [f"http://127.0.0.1:{port}" for port in ports]
         clean = {
@@ -112,7 +112,6 @@ class Deployment:
         return [*self.apis, *self.workers, *self.beats]
 
     def __enter__(self) -> Self:
-        self.redis.start()
         self._supervisor.start()
         self._wait_for_apis()
         return self
@@ -126,7 +125,6 @@ class Deployment:
             one.signal(signal.SIGKILL, one.pids())
             if one.process is not None:
                 one.process.wait(20)
-        self.redis.kill()
 
     def is_at_work(self, one: Supervised) -> bool:
         """Whether a process is up: an API process answers, a worker takes messages."""

@@ -16,6 +16,8 @@ from typing import Any
 
 import httpx
 
+from tests.service.world import store_of
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -72,7 +74,7 @@ def started(
         "LOCAL_DB_PATH": str(folder),
         "LEASE_TTL_MS": "1000",
         "SWEEP_INTERVAL_MS": "200",
-        **{name.upper(): str(value) for name, value in settings.items()},
+        **{name.upper(): str(value) for name, value in (store_of(folder) | settings).items()},
     }
     said = folder.parent / f"{folder.name}-{port}.log"
     with said.open("ab") as sink:

@@ -37,12 +37,18 @@ def settings_for(folder: Path, **changed: Any) -> Settings:
         name: field.default for name, field in Settings.model_fields.items() if field.default is not None
     }
     values |= {"local_db_path": folder, "sqlite_durability": "normal", "sweep_interval_ms": 200}
-    if os.environ.get(STORE) == "neo4j":
-        variables = {name.lower(): value for name, value in started("neo4j").items()}
-        # A folder stands for a deployment: who is given the same one finds the same Spaces.
-        deployment = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
-        values |= {"storage": "neo4j", "neo4j_deployment": deployment, **variables}
+    values |= store_of(folder)
     return Settings(_env_file=None, **{**values, **changed})
+
+
+def store_of(folder: Path) -> dict[str, str]:
+    """The settings that name the store of a folder, none for the files in it."""
+    if os.environ.get(STORE) != "neo4j":
+        return {}
+    # A folder stands for a deployment: who is given the same one finds the same Spaces.
+    deployment = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    variables = {name.lower(): value for name, value in started("neo4j").items()}
+    return {"storage": "neo4j", "neo4j_deployment": deployment, **variables}
 
 
 @dataclass

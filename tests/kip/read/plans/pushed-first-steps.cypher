@@ -14,4 +14,4 @@ WITH DISTINCT id
 MATCH (v:Version) USING INDEX SEEK v:Version(space, id, from_seq)
 WHERE v.space = $space AND v.id = id AND v.from_seq <= $at AND $at < v.to_seq
 RETURN collect(v.body) AS bodies }
-RETURN rows, bodies
+RETURN [rows, bodies] AS found
