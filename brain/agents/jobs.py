@@ -144,11 +144,24 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Planning:
+    """What a Recall may use whose answer the host packs from what was read.
+
+    context_tokens  of everything its model is sent, summed over the calls of the run, system text included
+    count           tokens of a text
+    """
+
+    context_tokens: int
+    count: Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
 class RecallJob:
     """One question.
 
     at           the instant the answer is about; None is now
     max_rounds   model calls at most (1 to 50, default 7)
+    planning     of a budgeted Recall; None for one that answers in words
     """
 
     query: str
@@ -159,6 +172,7 @@ class RecallJob:
     at: Timestamp | None = None
     max_rounds: int = 7
     timeout_ms: int = 180_000
+    planning: Planning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +189,14 @@ class RecallResult:
 
     found        whether memory held what was asked; None when the model did not report
     uncertainty  0 to 1; None when not reported
+    read         elements the run was shown or read, what its answer rests on first; of a budgeted Recall only
     """
 
     run: RunResult
     found: bool | None
     uncertainty: float | None
     citations: tuple[Citation, ...]
+    read: tuple[ElementId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

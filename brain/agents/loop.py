@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import anyio
@@ -18,9 +18,9 @@ from anyio.to_thread import run_sync
 
 from brain.agents.model import Model, ModelAnswer, ModelFailure, ModelMessage, ModelRequest, ToolCall, Usage
 from brain.agents.texts import cut_result
-from brain.agents.tools import Tool, ToolAnswer, failure
+from brain.agents.tools import Tool, ToolAnswer, compact, failure
 
-Stopped = Literal["done", "turns", "time", "failed"]
+Stopped = Literal["done", "turns", "time", "context", "failed"]
 
 Transcript = Callable[[Sequence[Mapping[str, Any]], Usage], None]
 
@@ -38,6 +38,7 @@ class Budget:
     tool_calls     of the whole run; `calls_per_turn` of one model answer
     result_chars   one tool result, before it is cut with a marker
     output_tokens  asked of the model per call
+    context_tokens of everything the model is sent, summed over all calls, as `count` counts; None for no bound
     used_rounds    what a run of several passes has made of its rounds, and used_ms of its time, before this one
     """
 
@@ -48,6 +49,8 @@ class Budget:
     calls_per_turn: int = 16
     result_chars: int = 12_000
     output_tokens: int = 8_192
+    context_tokens: int | None = None
+    count: Callable[[str], int] = len
     used_rounds: int = 0
     used_ms: int = 0
 
@@ -78,6 +81,7 @@ class _Run:
     usage: Usage = field(default_factory=Usage)
     calls: list[Usage] = field(default_factory=list)
     tool_calls: int = 0
+    sent_tokens: int = 0
     said: str = ""
     model: str = ""
 
@@ -120,6 +124,13 @@ async def run_loop(
             end = run.end("turns", f"turn_limit: the run did not end within {budget.rounds} model calls")
             break
         request = ModelRequest(tuple(run.messages), specs, budget.output_tokens, min(budget.call_ms, left_ms), task)
+        if budget.context_tokens is not None:
+            run.sent_tokens += await run_sync(budget.count, sent_text(request))
+            if run.sent_tokens > budget.context_tokens:
+                end = run.end(
+                    "context", f"context_limit: the run's model calls take over {budget.context_tokens} tokens"
+                )
+                break
         answer = await _ask(model, request)
         if isinstance(answer, ModelFailure):
             run.usage += Usage(requests=1)
@@ -137,6 +148,24 @@ async def run_loop(
         await run_sync(transcript, list(run.wire), run.usage)
     await run_sync(transcript, list(run.wire), run.usage)
     return end
+
+
+def sent_text(request: ModelRequest) -> str:
+    """What a model is sent, as the text whose tokens are counted: messages and tools as compact JSON.
+
+    How a provider wraps it is the provider's own, and not counted.
+    """
+    messages = [
+        {
+            "role": message.role,
+            "content": message.content,
+            **({"tool_calls": [asdict(call) for call in message.tool_calls]} if message.tool_calls else {}),
+            **({"tool_call_id": message.tool_call_id} if message.tool_call_id else {}),
+        }
+        for message in request.messages
+    ]
+    tools = [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in request.tools]
+    return compact({"messages": messages, "tools": tools})
 
 
 async def _ask(model: Model, request: ModelRequest) -> ModelAnswer | ModelFailure:

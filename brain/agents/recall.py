@@ -52,13 +52,13 @@ async def recall(place: Place, job: RecallJob) -> RecallResult:
     except ReadFailed as failed:
         return _failed(place, f"memory_unavailable: {failed}")
     prompt = system_prompt("recall", turn.vocabulary)
-    trace = _Trace(reading, turn)
+    trace = _Trace(reading, turn, most_rows=None if job.planning is None else _ROWS_CITED)
     end = await run_loop(
         place.model,
         system=prompt.text,
         user=recall_text(turn),
         tools=(ExecuteKipReadonly(trace.ask, trace.see), KipReference()),
-        budget=Budget(rounds=job.max_rounds, total_ms=job.timeout_ms, tool_calls=64, calls_per_turn=8),
+        budget=_budget(job),
         task=turn,
         transcript=place.transcript,
     )
@@ -73,14 +73,30 @@ async def recall(place: Place, job: RecallJob) -> RecallResult:
         prompt_digest=prompt.digest,
     )
     cited = await run_sync(trace.citations, answer, report)
-    return RecallResult(run, report.found, report.uncertainty, cited)
+    read = () if job.planning is None else trace.read([citation.element_id for citation in cited])
+    return RecallResult(run, report.found, report.uncertainty, cited, read)
+
+
+def _budget(job: RecallJob) -> Budget:
+    """What a run may use; a budgeted one may use less (BR-RECALL-007)."""
+    if job.planning is None:
+        return Budget(rounds=job.max_rounds, total_ms=job.timeout_ms, tool_calls=64, calls_per_turn=8)
+    return Budget(
+        rounds=job.max_rounds,
+        total_ms=job.timeout_ms,
+        tool_calls=16,
+        calls_per_turn=4,
+        context_tokens=job.planning.context_tokens,
+        count=job.planning.count,
+    )
 
 
 class _Trace:
     """The reads of one Recall: how they are made, and what their rows rested on."""
 
-    def __init__(self, reading: Reading, turn: RecallTurn) -> None:
+    def __init__(self, reading: Reading, turn: RecallTurn, most_rows: int | None = None) -> None:
         self._reading = reading
+        self._most_rows = most_rows
         self._turn = turn
         self._bound: dict[ElementId, None] = {}
         claims = [claim for entry in turn.dossier for claim in entry.claims]
@@ -98,7 +114,15 @@ class _Trace:
         if forged:
             raise errors.NotAuthorized(f":{forged[0]} is bound by the host.", hint="Leave it out of parameters.")
         values = {**self._bindings, **parameters}
-        return self._reading.run([(command, values) for command in commands])
+        outcome = self._reading.run([(command, values) for command in commands])
+        if self._most_rows is not None:
+            for result in outcome.response.get("results") or ():
+                rows = result.get("result")
+                if isinstance(rows, list) and len(rows) > self._most_rows:
+                    more = {"code": "RowsLeftOut", "message": f"{len(rows) - self._most_rows} more rows were left out."}
+                    result["result"] = rows[: self._most_rows]
+                    result["warnings"] = [*result.get("warnings", ()), more]
+        return outcome
 
     def see(self, outcome: Outcome) -> None:
         """Note what bound the rows of an answer."""
@@ -106,6 +130,11 @@ class _Trace:
             if isinstance(trace.statement, ast.Find):
                 for row in trace.bound[:_ROWS_CITED]:
                     self._bound |= dict.fromkeys(sorted(row, key=lambda i: (i[0], int(i[2:]))))
+
+    def read(self, cited: Sequence[ElementId]) -> tuple[ElementId, ...]:
+        """Everything the run came upon: what its answer rests on, what its reads bound, what it was shown before."""
+        shown = sorted(self._shown - set(cited) - set(self._bound), key=lambda i: (i[0], int(i[2:])))
+        return tuple(dict.fromkeys([*cited, *self._bound, *shown]))
 
     def citations(self, answer: str, report: SelfReport) -> tuple[Citation, ...]:
         """What the answer rests on; nothing when it says that nothing was found.

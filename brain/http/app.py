@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from brain.http import byok as own_models
 from brain.http import management as managing
-from brain.http import manual, operating, spaces, writing
+from brain.http import manual, operating, packet, spaces, writing
 from brain.http import memory as remembering
 from brain.http.admission import Admission
 from brain.http.auth import Failures, route
@@ -105,7 +105,15 @@ PUBLIC_ROUTES = [
 ]
 
 
-ROUTES = [*PUBLIC_ROUTES, *spaces.ROUTES, *remembering.ROUTES, *writing.ROUTES, *managing.ROUTES, *own_models.ROUTES]
+ROUTES = [
+    *PUBLIC_ROUTES,
+    *spaces.ROUTES,
+    *packet.ROUTES,
+    *remembering.ROUTES,
+    *writing.ROUTES,
+    *managing.ROUTES,
+    *own_models.ROUTES,
+]
 
 
 def _own_hosts(settings: Settings) -> tuple[str, ...]:

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from brain.agents.tools import compact
 from brain.packet.gather import Gathered
-from brain.packet.items import Item
+from brain.packet.items import Item, compact
 from brain.packet.tokens import Count
 from brain.store.base import ElementId
 from brain.times import Seq, Timestamp

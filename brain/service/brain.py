@@ -12,17 +12,26 @@ from anyio.to_thread import run_sync
 from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
 from brain.kip import respond
-from brain.service import conversations, ledger, status
+from brain.service import conversations, ledger, packets, status
 from brain.service.byok import OwnModels
 from brain.service.callers import Caller
-from brain.service.conversations import COLLECTIONS, usage_to_wire
+from brain.service.conversations import COLLECTIONS
 from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
-from brain.service.inputs import CreateSpaceInput, FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
+from brain.service.inputs import (
+    CreateSpaceInput,
+    FormationInput,
+    KipInput,
+    MaintenanceInput,
+    PacketInput,
+    ProbeInput,
+    RecallInput,
+)
+from brain.service.outputs import PacketOutput
 from brain.service.policy import policy_in
 from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
-from brain.service.recalls import RecallRun
+from brain.service.recalls import Answered, RecallRun, with_packet
 from brain.service.spaces import OpenSpace, Spaces, record_of
 from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings
@@ -175,25 +184,18 @@ class Brain:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     async def recall(self, space_id: str, asked: RecallInput, caller: Caller) -> dict[str, Any]:
-        """Answer a question in words (AgentOutput)."""
-        number, result = await self._answer(space_id, asked, caller)
-        return {"content": result.run.content, **_ended(number, result)}
+        """Answer a question in words, or with a packet where there is a budget (AgentOutput)."""
+        return (await self._answer(space_id, asked, caller)).agent_output()
 
     async def recall_structured(self, space_id: str, asked: RecallInput, caller: Caller) -> dict[str, Any]:
-        """Answer a question with its citations (RecallOutput)."""
-        number, result = await self._answer(space_id, asked, caller)
-        output: dict[str, Any] = {
-            "answer": result.run.content,
-            "found": bool(result.found) if result.found is not None else bool(result.citations),
-            **_ended(number, result),
-        }
-        if result.uncertainty is not None:
-            output["uncertainty"] = result.uncertainty
-        if result.citations:
-            output["memories"] = [dict(citation.wire) for citation in result.citations]
-        return output
+        """Answer a question with its citations, or with a packet where there is a budget (RecallOutput)."""
+        return (await self._answer(space_id, asked, caller)).recall_output()
 
-    async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> tuple[int, RecallResult]:
+    async def packet(self, space_id: str, asked: PacketInput, caller: Caller) -> tuple[PacketOutput, str]:
+        """What memory holds for a question, and the text that was counted; no model is asked."""
+        return await self._in_space(space_id, lambda space: packets.packet(space, asked, caller, self._clock))
+
+    async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> Answered:
         if self._is_stopping:
             raise Unavailable(_STOPPING)
         space = await self._in_thread(lambda: self._spaces.hold(space_id))
@@ -207,7 +209,7 @@ class Brain:
             space.unpin()
         raise Unavailable(_STOPPING)
 
-    async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> tuple[int, RecallResult]:
+    async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> Answered:
         run = await self._in_thread(lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal))
         policy, model = await self._in_thread(lambda: (policy_in(space), self._models.in_space(space)))
         place = Place(
@@ -219,9 +221,21 @@ class Brain:
             attribution=self._settings.memory_attribution,
             transcript=run.keep_transcript,
         )
-        job = RecallJob(query=asked.query, max_rounds=policy.recall_max_rounds, **asked.context.model_dump())
+        budget = packets.budget_of(asked.budget, policy.recall_budget)
+        job = RecallJob(
+            query=asked.query,
+            max_rounds=policy.recall_max_rounds,
+            planning=None if budget is None else budget.planning,
+            **asked.context.model_dump(),
+        )
+        packet = None
         try:
             result = await self._recall(place, job)
+            if budget is not None:
+                made = await self._in_thread(
+                    lambda: packets.recalled(space, asked, result, budget, caller, self._clock)
+                )
+                packet, result = made, with_packet(result, made)
         except anyio.get_cancelled_exc_class():
             why = "the service stopped" if self._is_stopping else "nobody waited for the answer any more"
             with anyio.CancelScope(shield=True):
@@ -232,7 +246,7 @@ class Brain:
             log.error("recall_broke", space=space.id, conversation=run.number, **logs.fault(fault))
             await self._in_thread(lambda: run.fail("internal_error: the recall ended unexpectedly"))
             raise
-        await self._in_thread(lambda: run.end(result))
+        await self._in_thread(lambda: run.end(result, packet.delivered if packet else ()))
         log.info(
             "recall_ended",
             space=space.id,
@@ -242,7 +256,7 @@ class Brain:
             citations=len(result.citations),
             model=result.run.model,
         )
-        return run.number, result
+        return Answered(run.number, result, packet, budget)
 
     async def probe(self, space_id: str, asked: ProbeInput, caller: Caller) -> dict[str, Any]:
         """Whether anything is there to be found; no model is asked."""
@@ -318,18 +332,6 @@ class Brain:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await run_sync(work, limiter=self._threads)
-
-
-def _ended(number: int, result: RecallResult) -> dict[str, Any]:
-    """What both recall routes tell of a run."""
-    told: dict[str, Any] = {
-        "conversation": number,
-        "usage": usage_to_wire(result.run.usage),
-        "model": result.run.model,
-    }
-    if result.run.failed_reason is not None:
-        told["failed_reason"] = result.run.failed_reason
-    return told
 
 
 def _accepted(number: int, model: str) -> dict[str, Any]:

@@ -146,23 +146,37 @@ class FormationInput(_Input):
         )
 
 
+class BudgetInput(_Input):
+    """Tokens a packet may have, and tokens its model may be sent over the whole run; None for the default.
+
+    Both names are of one encoding, o200k_base.
+    """
+
+    tokenizer: Literal["o200k_base@tiktoken-rs-0.12", "o200k_base@tiktoken-rs-0.12.0"] | None = None
+    max_tokens: Annotated[StrictInt, Field(ge=1, le=65_536)] | None = None
+    context_tokens: Annotated[StrictInt, Field(ge=1, le=131_072)] | None = None
+
+
 class RecallInput(_Input):
+    """A question; with a budget, also an empty one, it is answered with a packet instead of words."""
+
     query: StrictStr = Field(max_length=32_768)
     context: _Context = ContextInput()
-    budget: Any = None
+    budget: BudgetInput | None = None
 
     @field_validator("query")
     @classmethod
     def _not_blank(cls, value: str) -> str:
         return not_blank("query", value)
 
-    @field_validator("budget")
-    @classmethod
-    def _no_budget(cls, value: object) -> object:
-        # A bound that is silently not kept is worse than none.
-        if value is not None:
-            raise ValueError("budgeted answers are not part of this release; leave budget out")
-        return value
+
+class PacketInput(RecallInput):
+    """A question to memory alone.
+
+    at  the instant beliefs hold for; now when it is left out
+    """
+
+    at: StrictStr | None = None
 
 
 _Number = StrictInt | StrictFloat

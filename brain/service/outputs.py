@@ -216,8 +216,33 @@ class MemoryCitation(TypedDict):
     created_at: NotRequired[str]
 
 
+class BudgetReceipt(TypedDict):
+    """How a packet was counted."""
+
+    tokenizer: str
+    token_limit: Annotated[int, Field(ge=1)]
+    tokens: Annotated[int, Field(ge=0)]
+    context_token_limit: Annotated[int, Field(ge=1)]
+
+
+class PacketOutput(TypedDict):
+    """A packet as an object; written as compact JSON in this order of members it has exactly the tokens stated.
+
+    packet  null when not even an empty one fits
+    found   whether anything was delivered but warnings; no proof that it answers the question
+    """
+
+    packet: dict[str, Any] | None
+    found: bool
+    memory_budget: BudgetReceipt
+    failed_reason: NotRequired[str]
+
+
 class RecallOutput(TypedDict):
-    """An answer with what it rests on; `memories` comes from what was read, never from a model's words."""
+    """An answer with what it rests on; `memories` comes from what was read, never from a model's words.
+
+    memory_budget  of an answer that is a packet
+    """
 
     answer: str
     found: bool
@@ -227,6 +252,7 @@ class RecallOutput(TypedDict):
     uncertainty: NotRequired[Annotated[float, Field(ge=0, le=1)]]
     memories: NotRequired[list[MemoryCitation]]
     failed_reason: NotRequired[str]
+    memory_budget: NotRequired[BudgetReceipt]
 
 
 class ProbeOutput(TypedDict):

@@ -3,14 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from brain.agents.jobs import RecallResult
 from brain.agents.model import Usage
 from brain.service import conversations, ledger
 from brain.service.conversations import usage_to_wire
+from brain.service.packets import TokenBudget, is_found
 from brain.service.spaces import OpenSpace
+from brain.store.base import ElementId
 from brain.times import Clock
+
+if TYPE_CHECKING:
+    from brain.packet.pack import Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question's run, and the packet that stands for its answer where there was a budget."""
+
+    number: int
+    result: RecallResult
+    packet: Packet | None = None
+    budget: TokenBudget | None = None
+
+    def agent_output(self) -> dict[str, Any]:
+        """As `/recall` tells it (AgentOutput)."""
+        return {"content": self.result.run.content, **self._ended()}
+
+    def recall_output(self) -> dict[str, Any]:
+        """As `/recall_structured` tells it (RecallOutput)."""
+        result = self.result
+        found = bool(result.citations) if result.found is None else bool(result.found)
+        output: dict[str, Any] = {
+            "answer": result.run.content,
+            "found": found if self.packet is None else is_found(self.packet),
+            **self._ended(),
+        }
+        if result.uncertainty is not None:
+            output["uncertainty"] = result.uncertainty
+        if result.citations:
+            output["memories"] = [dict(citation.wire) for citation in result.citations]
+        if self.packet is not None and self.budget is not None:
+            output["memory_budget"] = self.budget.receipt(self.packet.tokens)
+        return output
+
+    def _ended(self) -> dict[str, Any]:
+        """What both routes tell of a run."""
+        run = self.result.run
+        told: dict[str, Any] = {
+            "conversation": self.number,
+            "usage": usage_to_wire(run.usage),
+            "model": run.model,
+        }
+        if run.failed_reason is not None:
+            told["failed_reason"] = run.failed_reason
+        return told
+
+
+def with_packet(result: RecallResult, packet: Packet) -> RecallResult:
+    """A run whose answer is a packet: its own words and citations are not told."""
+    run = replace(result.run, content=packet.text, failed_reason=packet.failed_reason)
+    return replace(result, run=run, citations=(), found=is_found(packet))
 
 
 class RecallRun:
@@ -43,11 +98,15 @@ class RecallRun:
         """It ends without an answer because something broke."""
         self._change(status="failed", failed_reason=reason)
 
-    def end(self, result: RecallResult) -> None:
-        """It ends with an answer, or with the reason why there is none; usage and what was shown are noted with it."""
+    def end(self, result: RecallResult, delivered: Sequence[ElementId] = ()) -> None:
+        """It ends with an answer, or with the reason why there is none; usage and what was shown are noted with it.
+
+        delivered  elements of a packet, which stand for citations
+        """
         from brain.kip import exposure  # the engine, which is there by now: a Space is open
 
         now, failed = self._clock.now_ms(), result.run.failed_reason
+        shown = list(dict.fromkeys([*(citation.element_id for citation in result.citations), *delivered]))
         with self._space.transaction() as tx:
             conversations.change(
                 tx,
@@ -69,7 +128,7 @@ class RecallRun:
             ledger.add_usage(tx, "recall", result.run.usage)
             exposure.note(
                 tx,
-                [citation.element_id for citation in result.citations],
+                shown,
                 exposure="retrieved",
                 space_uri=self._space.engine.space_uri,
                 principal_id=self._user,
@@ -78,7 +137,7 @@ class RecallRun:
                 recall_ref=f"recall:{self.number}",
             )
             if failed is None:
-                amounts: dict[str, float] = {"recalls_completed": 1, "entities_recalled": len(result.citations)}
+                amounts: dict[str, float] = {"recalls_completed": 1, "entities_recalled": len(shown)}
                 if result.uncertainty is not None:
                     amounts |= {"uncertainty_reports": 1, "uncertainty_sum": result.uncertainty}
                 ledger.add_metrics(tx, now, **amounts)
