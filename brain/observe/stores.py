@@ -73,6 +73,12 @@ class MeasuredStore:
     def delete(self, space_id: str) -> None:
         self._store.delete(space_id)
 
+    def finish_removals(self) -> list[str]:
+        return self._store.finish_removals()
+
+    def holds(self, space_id: str, instance_id: str) -> dict[str, int]:
+        return self._store.holds(space_id, instance_id)
+
     def check(self) -> None:
         self._store.check()
 

@@ -384,11 +384,12 @@ class Snapshot(Reader, Protocol):
         """References ordered by source number, field, position."""
         ...
 
-    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False, of_next_scan: bool = False) -> None:
         """Hear what is about to be asked for: a store to which every question is a journey may fetch it all at once.
 
         hops    Propositions that lead on from the far ends are asked for too, so many in a row
         claims  so are the Assertions of the Propositions, what these cite, and what produced either
+        of_next_scan  the subjects are left out of `query`: they are what the next `scan` gives, if that is one element
 
         No answer depends on it, only the time until it is there.
         """
@@ -620,7 +621,23 @@ class Store(Protocol):
         ...
 
     def delete(self, space_id: str) -> None:
-        """Remove a Space with everything in it; nothing happens when it is not there."""
+        """Remove a Space with everything in it; nothing happens when it is not there.
+
+        It is gone to everybody at one moment. What a process that is killed then leaves behind is seen by nobody, and
+        taken away by `finish_removals`, or before a Space is made under the same id.
+        """
+        ...
+
+    def finish_removals(self) -> list[str]:
+        """Take away what is left of Spaces whose removal was cut short; what was."""
+        ...
+
+    def holds(self, space_id: str, instance_id: str) -> dict[str, int]:
+        """How much the store has of one Space, by kind: rows or nodes of each sort, files and bytes where it is files.
+
+        It looks at the storage itself, whether there is such a Space or not; what of a kind is not there is left out or
+        0. The cost grows with the Space.
+        """
         ...
 
     def close(self) -> None: ...

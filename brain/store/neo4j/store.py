@@ -201,12 +201,26 @@ class Neo4jStore:
     def close(self) -> None:
         self._database.close()
 
-    def _clear_removed(self) -> None:
+    def finish_removals(self) -> list[str]:
+        return self._clear_removed()
+
+    def holds(self, space_id: str, instance_id: str) -> dict[str, int]:
+        database, space = self._ready(), space_key(space_id, instance_id)
+        found: dict[str, int] = {}
+        for label, properties in (*schema.CONTENT, *((label, ("space",)) for label in ("Gate", "Space", "Removed"))):
+            rows = database.read(f"MATCH (n:{label}) WHERE {_among(properties)} RETURN count(*)", {"space": space})
+            found[label.lower()] = max(found.get(label.lower(), 0), int(rows[0][0]))
+        return found
+
+    def _clear_removed(self) -> list[str]:
         database = self._ready()
         abandoned = self._clock.now_ms() - _ABANDONED_MS
+        cleared = []
         for (space,) in database.read(_REMOVED, self._names() | {"abandoned": abandoned}):
             if database.run(_CLAIM, {"space": space})[0][0]:
                 _clear(database, space)
+                cleared.append(str(space).partition(".")[0])
+        return cleared
 
     def _names(self, space_id: str = "") -> dict[str, Any]:
         return {"deployment": self._deployment, "id": space_id}
@@ -223,9 +237,13 @@ class Neo4jStore:
 def _clear(database: Database, space: str) -> None:
     """Take away what a removed Space has left, some at a time so that no transaction grows with the Space."""
     for label, properties in (*schema.CONTENT, ("Gate", ("space",))):
-        present = " AND ".join(f"n.{name} IS NOT NULL" for name in properties[1:])
-        found = f"MATCH (n:{label}) WHERE n.space = $space{' AND ' + present if present else ''}"
+        found = f"MATCH (n:{label}) WHERE {_among(properties)}"
         statement = f"{found} WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*)"
         while database.run(statement, {"space": space})[0][0]:
             pass
     database.run(_FORGET, {"space": space})
+
+
+def _among(properties: tuple[str, ...]) -> str:
+    """Nodes of one Space, in the way the index of their label finds them."""
+    return " AND ".join(["n.space = $space", *(f"n.{name} IS NOT NULL" for name in properties[1:])])

@@ -20,7 +20,7 @@ from brain.ids import SPACE_ID
 from brain.store.base import Document, SpaceExists, SpaceMissing
 from brain.store.dump import Row, SpaceRow, Tally, checked, verify
 from brain.store.search import ANALYSIS
-from brain.store.sqlite import dumping, loading, schema
+from brain.store.sqlite import dumping, loading, removal, schema
 from brain.store.sqlite.connection import Durability, Options, connect, overwrite
 from brain.store.sqlite.failures import DISK_FULL, translated
 from brain.store.sqlite.space import SqliteSpace
@@ -55,6 +55,8 @@ class SqliteStore:
         self._options = Options(clock or SystemClock(), durability, busy_timeout_ms)
         self._open: WeakSet[SqliteSpace] = WeakSet()
         self._open_lock = Lock()
+        with contextlib.suppress(OSError):  # the next to look goes on
+            self.finish_removals()
 
     def create(self, space_id: str, *, now_ms: int, controls: Mapping[str, Document] | None = None) -> SqliteSpace:
         """InvalidIdentifier when the id is not one."""
@@ -94,11 +96,14 @@ class SqliteStore:
         return space
 
     def exists(self, space_id: str) -> bool:
-        return SPACE_ID.fullmatch(space_id) is not None and self._path(space_id).is_file()
+        if SPACE_ID.fullmatch(space_id) is None:
+            return False
+        return self._path(space_id).is_file() and not removal.mark_of(self._folder, space_id).exists()
 
     def spaces(self) -> Iterable[str]:
+        gone = set(removal.marked(self._folder))
         names = (path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}"))
-        return sorted(name for name in names if SPACE_ID.fullmatch(name))
+        return sorted(name for name in names if SPACE_ID.fullmatch(name) and name not in gone)
 
     def check(self) -> None:
         try:
@@ -108,23 +113,57 @@ class SqliteStore:
 
     def delete(self, space_id: str) -> None:
         if not self.exists(space_id):
+            self.finish_removals()
             return
         for space in self._opened():
             if space.space_id == space_id:
                 space.close()
         path = self._path(space_id)
         try:
+            number = path.stat().st_ino
             connection = connect(path, self._options)
             # Writers wait here; they find the file gone and write nothing.
             connection.execute("BEGIN IMMEDIATE")
+        except FileNotFoundError:
+            return
         except (apsw.NotADBError, apsw.CantOpenError):
-            _remove(path)
+            self._remove(space_id, number)
         except apsw.Error as error:
             raise translated(error) from error
         else:
-            _remove(path)
-            connection.close(True)
-        self._flush_folder()
+            try:
+                self._remove(space_id, number)
+            finally:
+                connection.close(True)
+
+    def _remove(self, space_id: str, number: int) -> None:
+        """Remove the files of a Space, if it is still the one of that inode."""
+        path = self._path(space_id)
+
+        def is_meant() -> bool:
+            return path.exists() and path.stat().st_ino == number
+
+        try:
+            removal.remove(self._folder, space_id, path, begin=is_meant)
+        except OSError as error:
+            raise translated(error) from error
+
+    def finish_removals(self) -> list[str]:
+        gone = [space_id for space_id in removal.marked(self._folder) if SPACE_ID.fullmatch(space_id)]
+        return [space_id for space_id in gone if removal.remove(self._folder, space_id, self._path(space_id))]
+
+    def holds(self, space_id: str, instance_id: str) -> dict[str, int]:
+        del instance_id  # an id has one file here
+        if SPACE_ID.fullmatch(space_id) is None:
+            return {}
+        path = self._path(space_id)
+        try:
+            files = [path.with_name(path.name + suffix) for suffix in removal.SUFFIXES]
+            sizes = [file.stat().st_size for file in files if file.is_file()]
+            rows = _rows_in(path, self._options) if path.is_file() else {}
+        except OSError as error:
+            raise translated(error) from error
+        return {"files": len(sizes), "bytes": sum(sizes), **rows}
 
     def close(self) -> None:
         for space in self._opened():
@@ -145,6 +184,7 @@ class SqliteStore:
             raise errors.InvalidIdentifier("A Space id has 1 to 64 lower-case letters, digits and underscores.")
         draft, path = self._folder / f".{uuid.uuid4().hex}{_DRAFT}", self._path(space_id)
         try:
+            removal.remove(self._folder, space_id, path)  # if somebody was killed over it: its name must be free
             if not replace and self.exists(space_id):
                 raise SpaceExists(space_id)
             self._write_new(draft, space_id, created_ms, fill)
@@ -158,12 +198,12 @@ class SqliteStore:
             raise translated(error) from error
         finally:
             with contextlib.suppress(OSError):  # a folder that was closed to us says so above
-                _remove(draft)
+                removal.unlink(draft)
         try:
-            self._flush_folder()
+            removal.flush(self._folder)
         except OSError as error:
             if not replace:
-                _remove(path)
+                removal.unlink(path)
             raise translated(error) from error
         return self.open(space_id)
 
@@ -193,15 +233,7 @@ class SqliteStore:
         for draft in self._folder.glob(f".*{_DRAFT}"):
             with contextlib.suppress(OSError):
                 if time.time() - draft.stat().st_mtime > _LEFT_AFTER_S:
-                    _remove(draft)
-
-    def _flush_folder(self) -> None:
-        """Put the folder's names on the disk."""
-        handle = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+                    removal.unlink(draft)
 
 
 def _check_usable(folder: Path) -> None:
@@ -217,6 +249,20 @@ def _check_usable(folder: Path) -> None:
             raise
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+def _rows_in(path: Path, options: Options) -> dict[str, int]:
+    """How many rows each table of a file has; none for a file that is no Space."""
+    try:
+        with contextlib.closing(connect(path, options)) as connection:
+            found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            tables = [str(name) for (name,) in found if not str(name).startswith("sqlite_")]
+            return {name: _count(connection, name) for name in tables}
+    except (apsw.NotADBError, apsw.CantOpenError):
+        return {}
+    except apsw.Error as error:
+        raise translated(error) from error
+
+
+def _count(connection: apsw.Connection, table: str) -> int:
+    [(number,)] = connection.execute(f'SELECT count(*) FROM "{table}"')
+    assert isinstance(number, int)  # noqa: S101 - as counts are
+    return number

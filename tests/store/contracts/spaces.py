@@ -96,6 +96,27 @@ class SpacesContract:
         assert second.instance_id != first.instance_id
         assert second.head() == 0
 
+    @pytest.mark.requirement("BR-SPACE-001")
+    def test_the_store_holds_nothing_of_a_deleted_space_and_all_of_the_others(self, store: Store) -> None:
+        spaces = {}
+        for space_id in ("a", "b"):
+            spaces[space_id] = store.create(space_id, now_ms=0, controls={"schema": {"version": 1}})
+            write(spaces[space_id], concept("C-1", name="Alice"))
+            with spaces[space_id].transaction() as transaction:
+                transaction.set("notes", "n", {"text": "Alice"})
+                transaction.enqueue("formation", {"text": "Alice"})
+
+        def held(space_id: str) -> dict[str, int]:
+            return {kind: n for kind, n in store.holds(space_id, spaces[space_id].instance_id).items() if n}
+
+        before = held("b")
+        assert len(before) >= 5
+        assert held("a").keys() == before.keys()
+        store.delete("a")
+        assert held("a") == {}
+        assert held("b") == before
+        assert store.finish_removals() == []
+
     def test_a_handle_of_a_deleted_space_reads_and_writes_nothing_more(self, store: Store) -> None:
         stale = store.create("a", now_ms=0)
         store.delete("a")
