@@ -341,7 +341,8 @@ class Workspace:
     def _propositions(self, ends: tuple[str, str], lineages: frozenset[str]) -> list[Element]:
         stored = self._stored.get(lineages)
         if stored is None:
-            stored = self._stored[lineages] = {pair: [] for pair in self._foreseen[lineages]}
+            foreseen = self._foreseen[lineages]
+            stored = self._stored[lineages] = {pair: [] for pair in foreseen} if len(foreseen) > 1 else {}
             if stored:
                 query = TupleScan(predicates=lineages, pairs=frozenset(stored), states=_ACTIVE)
                 for element in self.tx.tuples(query):
