@@ -12,7 +12,7 @@ from brain import __version__
 from brain.auth import command as cwt
 from brain.backup import command as backup
 from brain.service import command as managing
-from brain.settings import Settings, SettingsError, load_settings
+from brain.settings import Settings, SettingsError, load_settings, use_proxy
 
 if TYPE_CHECKING:
     from brain.kip.pipeline import Engine
@@ -31,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return cwt.run(asked)
     try:
         given = {name: value for name in Settings.model_fields if (value := getattr(asked, name)) is not None}
-        code: int = asked.run(asked, load_settings(**given))
+        settings = load_settings(**given)
+        use_proxy(settings)
+        code: int = asked.run(asked, settings)
     except SettingsError as fault:
         print(fault, file=sys.stderr)
         return 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,6 +22,30 @@ DEFAULT_PORT = 8042
 OFFLINE_MODEL = "builtin/offline"
 BUILTIN_EMBEDDINGS = "builtin"
 _LOOPBACK = ("127.", "localhost", "::1")
+_ORIGIN = re.compile(
+    r"[a-z][a-z0-9+.-]*://[^/?#@\s:\[\]]+(:\d{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-fA-F:.]+\](:\d{1,5})?"
+)
+_HOST = re.compile(r"[^/?#@\s:\[\]]+|\[?[0-9a-fA-F:.]+\]?")
+
+_NOT_SERVED: Mapping[str, tuple[str, ...]] = {
+    "BRAIN_RUNTIME_CONFIG": (),
+    "JUDGE_MODEL_API_KEY": (),
+    "JUDGE_MODEL_FAMILY": (),
+    "JUDGE_MODEL_NAME": (),
+    "JUDGE_MODEL_API_BASE": (),
+    "MCP_AUTH_TOKEN": (),
+    "MCP_AUTO_CREATE_SPACE": ("false",),
+    "MCP_AUTO_CREATE_TIER": (),
+    "MCP_HTTP_ALLOWED_HOSTS": (),
+    "MCP_HTTP_ALLOWED_ORIGINS": (),
+    "MCP_HTTP_AUTO_CREATE_SPACE": ("false",),
+    "MCP_HTTP_AUTO_CREATE_TIER": (),
+    "MCP_HTTP_ENABLED": ("false",),
+    "MCP_HTTP_PATH_PREFIX": (),
+    "MCP_SPACE_ID": (),
+}
+"""Settings of the service ours stands in for whose part this release does not have, and values that ask for nothing:
+whoever sets one should know that it does nothing."""
 
 
 class SettingsError(Exception):
@@ -64,9 +89,18 @@ class Settings(BaseSettings):
     model_api_key: SecretStr = Field(
         SecretStr(""), description="Key of the provider; empty selects the key-free `builtin/offline`."
     )
+    model_context_window: int = Field(
+        400_000,
+        ge=1_024,
+        description="Tokens of one request to the model and of its answer together; what is longer is not sent, and "
+        "told as `too_long`.",
+    )
     model_max_output: int = Field(8_192, ge=256, description="Output tokens asked of the model per call, at most.")
     model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
     llm_max_concurrency: int = Field(64, ge=0, description="Model runs at a time; 0 counts as 1.")
+    https_proxy: SecretStr = Field(
+        SecretStr(""), description="Proxy for calls to providers; empty for none. It may carry a password."
+    )
     model_input_price: float = Field(
         0, ge=0, description="Price of a million input tokens, in any currency, for the metric of cost; 0 for unknown."
     )
@@ -183,6 +217,25 @@ class Settings(BaseSettings):
     def _listed(cls, value: object) -> object:
         return _parts(value) if isinstance(value, str) else value
 
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _level(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(one != "*" and _ORIGIN.fullmatch(one) is None for one in value):
+            raise ValueError("must be `*` or origins as browsers send them: https://HOST or https://HOST:PORT, no path")
+        return value
+
+    @field_validator("http_allowed_hosts")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if any(one != "*" and _HOST.fullmatch(one) is None for one in value):
+            raise ValueError("must be `*` or names of hosts, without scheme, port and path")
+        return value
+
     @field_validator("metrics_addr")
     @classmethod
     def _metrics_address(cls, value: str) -> str:
@@ -248,6 +301,10 @@ class Settings(BaseSettings):
             raise ValueError("EMBEDDING_FAMILY names a provider, so EMBEDDING_NAME must be set too")
         if self.embedding_family == BUILTIN_EMBEDDINGS and self.embedding_dimensions:
             raise ValueError("EMBEDDING_DIMENSIONS is for providers; EMBEDDING_FAMILY is builtin")
+        if self.metrics_addr == self.listen_addr and self.port:
+            raise ValueError("METRICS_ADDR is LISTEN_ADDR; say METRICS_ADDR=same, or give it an address of its own")
+        if self.model_max_output >= self.model_context_window:
+            raise ValueError("MODEL_MAX_OUTPUT must be less than MODEL_CONTEXT_WINDOW: nothing could be asked")
         if self.managers and not self.ed25519_pubkeys:
             raise ValueError("MANAGERS is set, so ED25519_PUBKEYS must be too: without keys everybody manages")
         return self
@@ -293,7 +350,9 @@ def load_settings(**overrides: object) -> Settings:
 
     raises  SettingsError naming each setting at fault, with what it must be and without its value
     """
-    for name in os.environ:
+    for name, value in os.environ.items():
+        if name in _NOT_SERVED and value and value.lower() not in _NOT_SERVED[name]:
+            raise SettingsError(f"cannot start: {_not_served(name)}")
         meant = _almost_a_setting(name)
         if meant is not None:
             raise SettingsError(f"cannot start: {name} is no setting; {meant} is")
@@ -310,15 +369,27 @@ def _told(name: str, fault: object) -> str:
     """One fault, without the value that is at fault."""
     assert isinstance(fault, dict)  # noqa: S101 - as pydantic gives them
     if fault["type"] == "extra_forbidden":
-        return f"{name.upper()} is no setting"
+        return _not_served(name.upper()) if name.upper() in _NOT_SERVED else f"{name.upper()} is no setting"
     text = str(fault["msg"]).removeprefix("Value error, ")
     return f"{name.upper()}: {text}" if name else text
+
+
+def _not_served(name: str) -> str:
+    return f"{name} is for a part that this release does not have; leave it out"
+
+
+def use_proxy(settings: Settings) -> None:
+    """Have this process and its children call providers by way of HTTPS_PROXY, wherever that was set: those who call
+    take it from the environment."""
+    proxy = settings.https_proxy.get_secret_value()
+    if proxy:
+        os.environ["HTTPS_PROXY"] = proxy
 
 
 def _almost_a_setting(name: str) -> str | None:
     """The setting that a variable's name misses by a little, or None; it has to begin with the same word."""
     names = [known.upper() for known in Settings.model_fields]
-    if name in names:
+    if name in names or name in _NOT_SERVED:
         return None
     family, underscore, _ = name.partition("_")
     siblings = [known for known in names if underscore and known.startswith(f"{family}_")]

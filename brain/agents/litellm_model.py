@@ -92,8 +92,9 @@ _FAILURES: Mapping[str, FailureKind] = {
 class LitellmModel:
     """A provider's model.
 
-    attempts     calls made for one request at most; only transient failures are tried again
-    back_off_ms  the first wait between attempts; it doubles, with up to half of it added by chance
+    attempts        calls made for one request at most; only transient failures are tried again
+    back_off_ms     the first wait between attempts; it doubles, with up to half of it added by chance
+    context_window  tokens of one request and its answer together, above which it is not sent; None for no check
     """
 
     def __init__(
@@ -102,9 +103,11 @@ class LitellmModel:
         *,
         attempts: int = 3,
         back_off_ms: int = 500,
+        context_window: int | None = None,
         load: Callable[[], ModuleType] | None = None,
     ) -> None:
         self.name = f"{provider.family}/{provider.name}"
+        self._context_window = context_window
         self._provider = provider
         self._attempts = attempts
         self._back_off_ms = back_off_ms
@@ -147,7 +150,18 @@ class LitellmModel:
         return self._read(response)
 
     async def _completed(self, litellm: ModuleType, arguments: dict[str, Any]) -> Any:
+        await self._check_length(litellm, arguments)
         return await litellm.acompletion(**arguments)
+
+    async def _check_length(self, litellm: ModuleType, arguments: dict[str, Any]) -> None:
+        """`too_long` for what the window cannot hold; counted only where it might, since no token is under one byte."""
+        if self._context_window is None:
+            return
+        room = self._context_window - arguments["max_tokens"]
+        if len(str(arguments["messages"]).encode()) > room:
+            model, messages = arguments["model"], arguments["messages"]
+            if await run_sync(lambda: litellm.token_counter(model=model, messages=messages)) > room:
+                raise ModelFailure("too_long", "the input is too long for the model", transient=False)
 
     def _arguments(self, request: ModelRequest, left: float) -> dict[str, Any]:
         arguments: dict[str, Any] = {

@@ -89,7 +89,7 @@ def model_for(settings: Settings, places: Places | None = None) -> Model:
         api_base=settings.model_api_base or None,
     )
     return BudgetedModel(
-        LitellmModel(provider),
+        LitellmModel(provider, context_window=settings.model_context_window),
         places or Places(settings.llm_max_concurrency),
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,

@@ -82,7 +82,11 @@ class OwnModel(LitellmModel):
 
     def __init__(self, chosen: OwnProvider, allowed: Collection[str], **more: Any) -> None:
         protocol, own_base = FAMILIES[chosen.family]
-        super().__init__(Provider(chosen.family, chosen.model, chosen.api_key, chosen.api_base or own_base), **more)
+        super().__init__(
+            Provider(chosen.family, chosen.model, chosen.api_key, chosen.api_base or own_base),
+            context_window=chosen.context_window,
+            **more,
+        )
         self._chosen = chosen
         self._protocol = protocol
         self._allowed = allowed
@@ -101,11 +105,6 @@ class OwnModel(LitellmModel):
         return arguments
 
     async def _completed(self, litellm: ModuleType, arguments: dict[str, Any]) -> Any:
-        window = self._chosen.context_window
-        if window is not None:
-            tokens = litellm.token_counter(model=arguments["model"], messages=arguments["messages"])
-            if tokens + arguments["max_tokens"] > window:
-                raise ModelFailure("too_long", "the input is too long for the model", transient=False)
         async with self._client() as client:
             if not self._chosen.stream:
                 return await super()._completed(litellm, {**arguments, "client": client})

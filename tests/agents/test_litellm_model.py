@@ -108,6 +108,18 @@ def test_a_failure_has_a_stable_code_and_shows_neither_body_nor_key(
     assert "secret" not in repr(Provider("openai", "m", "sk-very-secret"))
 
 
+@pytest.mark.requirement("BR-CONF-007")
+def test_what_the_window_cannot_hold_is_not_sent(server: ScriptedServer) -> None:
+    narrow = model(server, context_window=2_000)
+    server.steps = [text("in Porto")]
+    with pytest.raises(ModelFailure) as failed:
+        ask(narrow, request(ModelMessage("user", "Where does Ana live? " * 1_000)))
+    assert (failed.value.reason, failed.value.transient) == ("too_long", False)
+    assert server.asked == []
+    # Counted in tokens: these bytes are more than there is room for, and the tokens are fewer.
+    assert ask(narrow, request(ModelMessage("user", "Where does Ana live? " * 100))).text == "in Porto"
+
+
 def test_a_call_that_takes_too_long_times_out(server: ScriptedServer) -> None:
     server.steps = [hang(5)] * 3
     with pytest.raises(ModelFailure) as failed:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
+import os
 from pathlib import Path
 
+import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from brain.__main__ import main
 from brain.app import build
 from brain.http.budgets import Full
-from brain.settings import OFFLINE_MODEL, Settings, SettingsError, load_settings
+from brain.settings import OFFLINE_MODEL, Settings, SettingsError, load_settings, use_proxy
 from tests.service.world import settings_for
 
 
@@ -44,13 +46,15 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "redis_url": ("redis://a", "redis://b", "rediss://c", "rediss://c"),
     "worker_concurrency": ("3", "4", "5", 5),
     "worker_hard_limit_ms": ("3000000", "4000000", "5000000", 5_000_000),
-    "log_level": ("debug", "warning", "error", "error"),
+    "log_level": ("debug", "warning", "ERROR", "error"),
     "space_packages": ("general", "", "everyday,general", ("everyday", "general")),
     "http_allowed_hosts": ("a.test", "", "b.test,c.test", ("b.test", "c.test")),
     "cors_origins": ("*", "", "https://a.test, https://b.test", ("https://a.test", "https://b.test")),
     "model_api_key": ("k1", "k2", "k3", "k3"),
     "model_family": ("openai", "google", "xai", "xai"),
     "model_name": ("a", "b", "c", "c"),
+    "model_context_window": ("50000", "60000", "70000", 70_000),
+    "https_proxy": ("http://a", "http://b", "http://c", "http://c"),
     "embedding_family": ("builtin", "", "builtin", "builtin"),
     "embedding_name": ("a", "b", "c", "c"),
     "embedding_api_base": ("http://a", "http://b", "http://c", "http://c"),
@@ -99,6 +103,13 @@ def test_flags_win_over_environment_over_file_over_defaults(
         ("LISTEN_ADDR", "127.0.0.1:70000", "LISTEN_ADDR"),
         ("STORAGE", "s3-do-not-tell", "STORAGE"),
         ("NEO4J_URI", "http://do-not-tell", "NEO4J_URI"),
+        ("CORS_ORIGINS", "https://do-not-tell/path", "CORS_ORIGINS"),
+        ("CORS_ORIGINS", "do-not-tell.test", "CORS_ORIGINS"),
+        ("HTTP_ALLOWED_HOSTS", "https://do-not-tell.test", "HTTP_ALLOWED_HOSTS"),
+        ("HTTP_ALLOWED_HOSTS", "a.test,do-not-tell.test:8042", "HTTP_ALLOWED_HOSTS"),
+        ("MCP_AUTH_TOKEN", "do-not-tell", "MCP_AUTH_TOKEN is for a part that this release does not have"),
+        ("BRAIN_RUNTIME_CONFIG", "/do-not-tell", "BRAIN_RUNTIME_CONFIG"),
+        ("MCP_HTTP_ENABLED", "true", "MCP_HTTP_ENABLED"),
         ("LEASE_TTL_MS", "do-not-tell", "LEASE_TTL_MS"),
         ("HTTP_MAX_CONCURRENCY", "-1", "HTTP_MAX_CONCURRENCY"),
         ("MODEL_APIKEY", "sk-do-not-tell", "MODEL_API_KEY"),
@@ -123,6 +134,48 @@ def test_a_name_in_the_file_that_is_no_setting_stops_the_start(tmp_path: Path) -
     with pytest.raises(SettingsError, match="SOMETHING_ELSE is no setting") as told:
         load_settings()
     assert "do-not-tell" not in str(told.value)
+
+
+@pytest.mark.requirement("BR-CONF-018")
+def test_what_belongs_to_a_part_that_is_not_there_may_be_switched_off_and_not_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_HTTP_ENABLED", "false")
+    monkeypatch.setenv("JUDGE_MODEL_NAME", "")
+    load_settings()
+    (tmp_path / ".env").write_text("JUDGE_MODEL_API_KEY=sk-do-not-tell\n")
+    with pytest.raises(
+        SettingsError, match="JUDGE_MODEL_API_KEY is for a part that this release does not have"
+    ) as told:
+        load_settings()
+    assert "do-not-tell" not in str(told.value)
+
+
+@pytest.mark.requirement("BR-CONF-018")
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"model_max_output": 50_000, "model_context_window": 50_000}, "MODEL_MAX_OUTPUT must be less"),
+        ({"metrics_addr": "127.0.0.1:9", "listen_addr": "127.0.0.1:9"}, "METRICS_ADDR is LISTEN_ADDR"),
+        ({"work_queue": "celery", "storage": "memory"}, "STORAGE cannot be memory"),
+        ({"worker_soft_limit_ms": 9_000, "worker_hard_limit_ms": 9_000}, "WORKER_HARD_LIMIT_MS"),
+    ],
+)
+def test_settings_that_contradict_each_other_stop_the_start(given: dict[str, object], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        load_settings(**given)
+
+
+@pytest.mark.requirement("BR-CONF-008")
+def test_a_proxy_that_is_set_anywhere_is_used_by_whoever_calls_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "")
+    settings = load_settings()
+    use_proxy(settings)
+    assert os.environ["HTTPS_PROXY"] == ""
+    use_proxy(load_settings(https_proxy="http://proxy.test:3128"))
+    [proxied] = [url for url, transport in httpx.AsyncClient()._mounts.items() if transport is not None]
+    assert proxied.pattern == "https://"
+    assert "proxy.test" not in repr(load_settings())
 
 
 @pytest.mark.requirement("BR-CONF-018")
