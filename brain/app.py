@@ -32,6 +32,7 @@ from brain.observe.traces import Tracer
 from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
 from brain.service.byok import Byok, OwnModels
+from brain.service.changes import Changes
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.passes import Passes
@@ -205,6 +206,7 @@ def build(
         byok=byok,
         memory=Memory(spaces, queue, clock),
         writes=Writes(spaces, settings, clock, queue),
+        changes=Changes(spaces, timeout_ms=settings.kip_timeout_ms, is_over=lambda: observed.is_draining),
         observed=observed,
         background=runner.running,
     )

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from brain.http import byok as own_models
+from brain.http import changes as following
 from brain.http import management as managing
 from brain.http import manual, operating, packet, spaces, writing
 from brain.http import memory as remembering
@@ -29,6 +30,7 @@ from brain.observe.observed import Observed
 from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
 from brain.service.byok import Byok
+from brain.service.changes import Changes
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.outputs import ServiceInfo
@@ -111,6 +113,7 @@ ROUTES = [
     *packet.ROUTES,
     *remembering.ROUTES,
     *writing.ROUTES,
+    *following.ROUTES,
     *managing.ROUTES,
     *own_models.ROUTES,
 ]
@@ -131,6 +134,7 @@ def http_app(
     observed: Observed,
     memory: Memory,
     writes: Writes,
+    changes: Changes,
     background: Callable[[], AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """The ASGI application.
@@ -187,6 +191,8 @@ def http_app(
     app.state.observed = observed
     app.state.memory = memory
     app.state.writes = writes
+    app.state.changes = changes
+    app.state.followers = Budget(settings.http_max_concurrency, 503)
     app.state.auth_failures = Failures(settings.auth_failures_per_minute)
     app.state.request_budget = requests
     app.state.model_budget = Budget(settings.llm_max_concurrency, 429)

@@ -96,7 +96,7 @@ def route(
     @functools.wraps(handler)
     async def guarded(request: Request) -> Response:
         request.state.caller = await _admitted(request, access)
-        request.state.declared = declared
+        request.state.declared, request.state.access = declared, access
         return await handler(request)
 
     guarded.access = access  # type: ignore[attr-defined]
@@ -127,6 +127,14 @@ def _credential_of(request: Request) -> str | None:
     """The text after `Bearer`, or None."""
     header = request.headers.get("authorization", "")
     return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None
+
+
+async def admitted_again(request: Request) -> Caller:
+    """The caller of a request that lasts, looked at anew: its token may have ended, or the Space be public no more.
+
+    raises  AuthenticationFailed, AccessClosed
+    """
+    return await _admitted(request, request.state.access)
 
 
 async def _admitted(request: Request, access: Access) -> Caller:

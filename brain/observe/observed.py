@@ -60,6 +60,11 @@ class Observed:
                 self._outlook = self._make_outlook()
         return [] if self._outlook is None else self._outlook.gauges()
 
+    @property
+    def is_draining(self) -> bool:
+        """Whether it takes no new work."""
+        return self._is_draining
+
     def drain(self) -> None:
         """From now on it is not ready, and looks into no further Space."""
         with self._lock:
