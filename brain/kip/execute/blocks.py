@@ -26,6 +26,7 @@ from brain.kip.execute.beliefs import belief, belief_slot, belief_triple
 from brain.kip.execute.bindings import Batch, Cell, Row
 from brain.kip.execute.edges import structural
 from brain.kip.execute.expressions import accesses, compiled
+from brain.kip.execute.foresight import foresee
 from brain.kip.execute.frame import BATCH, Frame
 from brain.kip.execute.graph import Survivor
 from brain.kip.execute.pushdown import run_natively
@@ -57,7 +58,8 @@ def extend_block(block: Block, seeds: Batch, frame: Frame) -> Iterator[Batch]:
 
 
 def _chain(steps: tuple[Step, ...], batches: Iterator[Batch], seeds: Batch, frame: Frame) -> Iterator[Batch]:
-    for step in steps:
+    for place, step in enumerate(steps):
+        foresee(step, steps[place + 1 :], frame)
         if isinstance(step, Not | Optional | Union):
             batches = _settled(batches, frame)
         if isinstance(step, Union):

@@ -11,6 +11,7 @@ from brain.kip import algebra
 from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Project, Scan, Tuple, Union
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
 from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
+from brain.kip.execute.foresight import foresee
 from brain.kip.execute.frame import WIDE, Frame
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
@@ -237,6 +238,7 @@ def _in_order(plan: Project, frame: Frame) -> Iterator[Iterator[Batch]]:
     to."""
     first, rest = plan.block.steps[0], algebra.Block(plan.block.steps[1:])
     after = _reached(plan)
+    foresee(first, rest.steps, frame)
     starts = (
         first_elements(first, frame, after=after)
         if isinstance(first, Scan)

@@ -80,8 +80,8 @@ class View:
     def tuples(self, query: TupleScan) -> list[Element]:
         return [element for element in self._shown(self._inner.tuples(query)) if "subject" in element.body]
 
-    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
-        self._inner.expect(query, hops=hops, claims=claims)
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False, of_next_scan: bool = False) -> None:
+        self._inner.expect(query, hops=hops, claims=claims, of_next_scan=of_next_scan)
 
     def assertions(self, about: Collection[ElementId]) -> list[Element]:
         return [element for element in self._shown(self._inner.assertions(about)) if "proposition" in element.body]

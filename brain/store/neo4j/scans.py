@@ -20,6 +20,7 @@ class ScanPlan:
     where         further conditions
     order         what sorts them by number: all columns of the index, where the index does it by itself
     by_type       the types to look through one by one, or None; each is a range in order of number
+    is_by_text    they are found by a text, so they are few
     is_tallied    the sum of the tallies of these types and states is the count of the scan
     """
 
@@ -28,6 +29,7 @@ class ScanPlan:
     where: str
     order: str
     by_type: list[str] | None
+    is_by_text: bool
     is_tallied: bool
     parameters: dict[str, Any] = field(default_factory=dict)
     members: tuple[tuple[tuple[str, ...], str | int | float | bool], ...] = ()
@@ -35,13 +37,18 @@ class ScanPlan:
     @property
     def page(self) -> str:
         """A statement of the numbers and bodies past number `$after`, `$limit` of them in one list."""
-        versions = f"{self.match} AND v.number > $after AND {self.where}"
         if self.by_type is None:
-            return f"{versions} WITH v ORDER BY {self.order} LIMIT $limit RETURN collect([v.number, v.body]) AS found"
+            return f"{self.found} RETURN collect([v.number, v.body]) AS found"
+        versions = f"{self.match} AND v.number > $after AND {self.where}"
         return (
             f"UNWIND $types AS type CALL (type) {{ {versions} RETURN v AS one ORDER BY {self.order} LIMIT $limit }}"
             " WITH one ORDER BY one.number LIMIT $limit RETURN collect([one.number, one.body]) AS found"
         )
+
+    @property
+    def found(self) -> str:
+        """The same versions `v` in order, where there are no types to look through one by one."""
+        return f"{self.match} AND v.number > $after AND {self.where} WITH v ORDER BY {self.order} LIMIT $limit"
 
     @property
     def total(self) -> str:
@@ -94,7 +101,17 @@ def plan_scan(query: Scan) -> ScanPlan | None:
         order = "v.space, v.kind, v.number"
         match = "MATCH (v:Version) USING INDEX v:Version(space, kind, number) WHERE v.space = $space AND v.kind = $kind"
     is_tallied = not (by_text or query.statuses is not None or query.members)
-    return ScanPlan(query.kind, match, " AND ".join(conditions), order, by_type, is_tallied, parameters, query.members)
+    return ScanPlan(
+        query.kind,
+        match,
+        " AND ".join(conditions),
+        order,
+        by_type,
+        bool(by_text),
+        is_tallied,
+        parameters,
+        query.members,
+    )
 
 
 BY_TEXT = {"key": "key, type", "canonical_id": "canonical_id", "name": "name"}

@@ -133,7 +133,7 @@ class Neo4jSnapshot(RecordReader):
             found = self._edges_to(query.fields, query.targets)
         return sorted(found, key=lambda edge: (place_of(edge.source), edge.field, edge.position))
 
-    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False, of_next_scan: bool = False) -> None:
         pass
 
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:

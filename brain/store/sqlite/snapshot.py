@@ -131,7 +131,7 @@ class SqliteSnapshot(StateReader):
         statement = self._versions("eid, json(body)", where, "proposition")
         return list(self._elements(statement + " ORDER BY eid", bindings))
 
-    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False) -> None:
+    def expect(self, query: TupleScan, *, hops: int = 1, claims: bool = False, of_next_scan: bool = False) -> None:
         pass
 
     def by_client_key(self, kind: Kind, client_key: str) -> Element | None:
