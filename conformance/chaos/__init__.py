@@ -21,7 +21,8 @@ from conformance.chaos.stores import STORES
 from conformance.redis_server import redis_server
 
 _PATIENCE = 4
-"""How many times as long a slow machine may take to accept and to kill as much as was asked for."""
+"""How many times as long a slow machine may take to accept and to kill as much as was asked for; the time for which the
+database was away comes on top."""
 
 SPACES = ("ash", "birch", "cedar", "dogwood")
 
@@ -67,9 +68,11 @@ def run(folder: Path, *, store: str, inputs: int, seconds: float, kills: int, se
         monkey = Monkey(deployment, seed)
         begun = time.monotonic()
         with clients, monkey:
-            missing = clients.wait(_PATIENCE * seconds)
+            missing = inputs
+            while missing and time.monotonic() - begun < _PATIENCE * seconds + monkey.away_s:
+                missing = clients.wait(1.0)
             time.sleep(max(0.0, seconds - (time.monotonic() - begun)))
-            while sum(monkey.done.values()) < kills and time.monotonic() - begun < _PATIENCE * seconds:
+            while sum(monkey.done.values()) < kills and time.monotonic() - begun < _PATIENCE * seconds + monkey.away_s:
                 time.sleep(0.2)
         killing_s = time.monotonic() - begun
         deployment.repair()
@@ -82,6 +85,7 @@ def run(folder: Path, *, store: str, inputs: int, seconds: float, kills: int, se
             store=store,
             seed=seed,
             kills=monkey.done,
+            away_s=monkey.away_s,
             killing_s=killing_s,
             settled_s=settled_s,
         )

@@ -27,7 +27,6 @@ ENDED = frozenset({"completed", "failed", "cancelled"})
 _LOOK_S = 0.2
 _START_S = 90.0
 _STOP_S = 60.0
-_LEASE_MS = 3_000
 _POOL = 2
 _READY = b'"event": "ready"'
 
@@ -89,7 +88,7 @@ class Deployment:
             "WORK_QUEUE": "celery",
             "REDIS_URL": self.redis.url,
             "SWEEP_INTERVAL_MS": "2000",
-            "LEASE_TTL_MS": str(_LEASE_MS),
+            "LEASE_TTL_MS": str(store.lease_ms),
             "WORKER_CONCURRENCY": str(_POOL),
             "SHUTDOWN_GRACE_MS": "5000",
         }

@@ -56,10 +56,12 @@ def judge(
     kills: Mapping[str, int],
     killing_s: float,
     settled_s: float | None,
+    away_s: float = 0.0,
 ) -> Verdict:
     """Look at every Space; no process may be at work any more.
 
     missing    inputs that nobody accepted in time
+    away_s     of the time of killing, how long the database was killed or starting
     settled_s  None when conversations were left that had not ended in time
     """
     application = build(settings)
@@ -75,6 +77,7 @@ def judge(
     accepted = sum(one.conversation is not None for one in sent)
     verdict.facts = {
         "seconds of killing": round(killing_s, 1),
+        "  of these the database was away": round(away_s, 1),
         "seconds until all had ended": "never" if settled_s is None else round(settled_s, 1),
         "kills": sum(kills.values()),
         **{f"  {name}": count for name, count in sorted(kills.items())},

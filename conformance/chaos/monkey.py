@@ -19,15 +19,20 @@ _PATIENT = 0.75
 """How often it waits until a victim is at work again: on a slow machine nothing would ever be done otherwise."""
 
 _BACK_S = 30.0
-_FROZEN_S = 5.0
-"""Longer than a lease, so that somebody else takes over before the frozen one wakes."""
+_FROZEN_S = 2.0
+"""So much longer than a lease lasts, so that somebody else takes over before the frozen one wakes."""
 
 
 class Monkey:
-    """A thread that kills until its block is left; `done` counts what it did."""
+    """A thread that kills until its block is left; `done` counts what it did.
+
+    away_s  seconds for which nothing could be accepted, because the database was away
+    """
 
     def __init__(self, deployment: Deployment, seed: int) -> None:
         self.done: Counter[str] = Counter()
+        self.away_s = 0.0
+        self._next_store_kill = 0.0
         self._deployment = deployment
         self._chance = random.Random(seed)
         self._stopped = threading.Event()
@@ -96,15 +101,22 @@ class Monkey:
         return True
 
     def _kill_store(self) -> bool:
+        begun = time.monotonic()
+        if begun < self._next_store_kill:
+            return False
         self._deployment.store.kill()
         self._stopped.wait(self._chance.uniform(*_AWAY_S))
         self._deployment.store.start()
+        back = time.monotonic()
+        self.away_s += back - begun
+        # It is there for as long as it was away: where it is always just being started nothing else is ever tried.
+        self._next_store_kill = back + (back - begun)
         return True
 
     def _freeze(self) -> bool:
         victim = self._chance.choice(self._deployment.workers)
         pids = victim.pids()
         victim.signal(signal.SIGSTOP, pids)
-        self._stopped.wait(_FROZEN_S)
+        self._stopped.wait(self._deployment.store.lease_ms / 1000 + _FROZEN_S)
         victim.signal(signal.SIGCONT, pids)
         return bool(pids)

@@ -15,9 +15,12 @@ class ChaosStore(Protocol):
     """A store for one run; a context manager that starts and ends its database, where it has one.
 
     can_be_killed  whether it is a process of its own
+    lease_ms       how long a lease lasts: longer than what a pass does between two looks at it, also while a database
+                   that was just started plans every statement anew
     """
 
     can_be_killed: bool
+    lease_ms: int
 
     def __enter__(self) -> Self: ...
 
@@ -46,6 +49,7 @@ class SqliteFiles:
     """One file per Space in a folder; what kills its writers is all that can happen to it."""
 
     can_be_killed = False
+    lease_ms = 3_000
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "spaces"
@@ -75,6 +79,7 @@ class Neo4jDatabase:
     """A Neo4j of the run's own (`deploy/services`), killed like everything else; its data stay."""
 
     can_be_killed = True
+    lease_ms = 10_000
 
     def __init__(self, folder: Path) -> None:
         self._services = Services(folder / "services")

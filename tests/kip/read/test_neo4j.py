@@ -191,7 +191,7 @@ TRIPS = {
         'FIND(?d.name) WHERE { ?a {key: "a"} (?a, "knows", ?b) (?b, "knows", ?c) (?c, "knows", ?d) }',
         1,
     ),
-    "three hops of a path": ('FIND(?d.name) WHERE { ?a {key: "a"} (?a, "knows"{1,3}, ?d) }', 2),
+    "three hops of a path": ('FIND(?d.name) WHERE { ?a {key: "a"} (?a, "knows"{1,3}, ?d) }', 1),
     "claims": (
         'FIND(?x, ?w) WHERE { ?a {key: "a"} ?p (?a, "knows", ?b) ?x ASSERTION {proposition: ?p, asserted_by: ?w} }',
         1,
@@ -203,7 +203,7 @@ TRIPS = {
     "a count": ('FIND(COUNT(?b)) WHERE { ?a {key: "a"} (?a, "knows", ?b) }', 1),
     "one tuple": ('FIND(?b.name) WHERE { ("C-1", "knows", ?b) }', 1),
     "one claim": ('FIND(?w.name) WHERE { ?x ASSERTION {proposition: "P-1", asserted_by: ?w} }', 1),
-    "a slot": ('FIND(?s) WHERE { ?a {key: "a"} ?s BELIEF SLOT (?a, "knows") }', 2),
+    "a slot": ('FIND(?s) WHERE { ?a {key: "a"} ?s BELIEF SLOT (?a, "knows") }', 1),
     "a belief": ('FIND(?b.status) WHERE { ?a {key: "a"} ?p (?a, "knows", ?o) ?b BELIEF (?p) }', 2),
 }
 """Queries, and how often they ask the database anything."""
