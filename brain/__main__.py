@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brain import __version__
 from brain.auth import command as cwt
 from brain.backup import command as backup
+from brain.doctor import command as doctor
 from brain.service import command as managing
 from brain.settings import Settings, SettingsError, load_settings, use_proxy
 
@@ -69,7 +70,16 @@ def _parser() -> argparse.ArgumentParser:
 
     cwt.add_parser(commands)
 
-    for command in (serve, worker, beat, demo, kip, *backup.add_parsers(commands), *managing.add_parsers(commands)):
+    for command in (
+        serve,
+        worker,
+        beat,
+        demo,
+        kip,
+        *backup.add_parsers(commands),
+        *managing.add_parsers(commands),
+        *doctor.add_parsers(commands),
+    ):
         settings = command.add_argument_group("settings", "Each stands for the environment variable of its name.")
         for name, field in Settings.model_fields.items():
             flags = [f"--{name.replace('_', '-')}", *([_SHORT_FLAGS[name]] if name in _SHORT_FLAGS else [])]

@@ -26,7 +26,7 @@ from brain.store.sqlite.failures import DISK_FULL, translated
 from brain.store.sqlite.space import SqliteSpace
 from brain.times import Clock, SystemClock
 
-_SUFFIX, _DRAFT = ".db", ".new"
+SUFFIX, _DRAFT = ".db", ".new"
 _LEFT_AFTER_S = 86_400
 """How long a draft has to have been let be until it is somebody's who is gone."""
 
@@ -102,7 +102,7 @@ class SqliteStore:
 
     def spaces(self) -> Iterable[str]:
         gone = set(removal.marked(self._folder))
-        names = (path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}"))
+        names = (path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}"))
         return sorted(name for name in names if SPACE_ID.fullmatch(name) and name not in gone)
 
     def check(self) -> None:
@@ -174,7 +174,7 @@ class SqliteStore:
             return list(self._open)
 
     def _path(self, space_id: str) -> Path:
-        return self._folder / f"{space_id}{_SUFFIX}"
+        return self._folder / f"{space_id}{SUFFIX}"
 
     def _make(
         self, space_id: str, created_ms: int, fill: Callable[[apsw.Connection], None], *, replace: bool = False
