@@ -33,6 +33,7 @@ from brain.service.access import Doorkeeper
 from brain.service.brain import Brain
 from brain.service.byok import Byok, OwnModels
 from brain.service.changes import Changes
+from brain.service.lifecycle import Lifecycle
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.passes import Passes
@@ -197,6 +198,7 @@ def build(
         outlook=lambda: _outlook(spaces, clock),
     )
     management = Management(spaces, tokens, clock)
+    lifecycle = Lifecycle(spaces, store, clock, release=runner.release, stop_recalls=brain.stop_recalls_in)
     byok = Byok(spaces, sealer, settings.byok_allowed_hosts, clock)
     http = http_app(
         brain,
@@ -204,6 +206,7 @@ def build(
         doorkeeper=doorkeeper,
         management=management,
         byok=byok,
+        lifecycle=lifecycle,
         memory=Memory(spaces, queue, clock),
         writes=Writes(spaces, settings, clock, queue),
         changes=Changes(spaces, timeout_ms=settings.kip_timeout_ms, is_over=lambda: observed.is_draining),

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from anyio.to_thread import run_sync
 
 from brain import logs
-from brain.service.failures import SpaceNotFound
+from brain.service.failures import SpaceNotFound, Unavailable
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace, Spaces
@@ -51,6 +51,7 @@ class EmbeddedRunner:
         self._calls: dict[str, asyncio.Event] = {}
         """A call per Space that is being drained; set to look again."""
 
+        self._drains: dict[str, anyio.CancelScope] = {}
         self._group: TaskGroup | None = None
         self._sweeping: anyio.CancelScope | None = None
         self._stopped_at: float | None = None
@@ -64,6 +65,14 @@ class EmbeddedRunner:
             call = self._calls[space_id] = asyncio.Event()
             self._group.start_soon(self._drain, space_id, call)
         call.set()
+
+    async def release(self, space_id: str) -> None:
+        """End the work on a Space here: what is in hand is handed back, and stays queued. From the event loop only."""
+        drain = self._drains.get(space_id)
+        if drain is not None:
+            drain.cancel()
+        while space_id in self._calls:  # noqa: ASYNC110 - what is waited for has no event
+            await anyio.sleep(0.01)
 
     def stop(self) -> None:
         """Take nothing more: passes under way have the grace time from now on. From the event loop only."""
@@ -96,27 +105,33 @@ class EmbeddedRunner:
         structlog.contextvars.clear_contextvars()
         back_off = _FIRST_BACK_OFF_S
         try:
-            while self._stopped_at is None:
-                try:
-                    space = await run_sync(self._spaces.hold, space_id)
+            with anyio.CancelScope() as self._drains[space_id]:
+                while self._stopped_at is None:
                     try:
-                        await self._work_through(space, call)
-                    finally:
-                        space.unpin()
-                    if not call.is_set():
+                        space = await run_sync(self._spaces.hold, space_id)
+                        try:
+                            await self._work_through(space, call)
+                        finally:
+                            space.unpin()
+                        if not call.is_set():
+                            return
+                    except SpaceNotFound:
+                        log.warning("drain_stopped", space=space_id, reason="the Space is gone")
                         return
-                except SpaceNotFound:
-                    log.warning("drain_stopped", space=space_id, reason="the Space is gone")
-                    return
-                except Exception as fault:  # noqa: BLE001 - one Space's trouble must end nobody's work
-                    log.error("drain_failed", space=space_id, **logs.fault(fault))
-                    await self._pause(call, back_off)
-                    back_off = min(back_off * 2, self._sweep_s)
+                    except Unavailable as wait:
+                        log.info("drain_waits", space=space_id, reason=wait.message)
+                        call.clear()
+                        await self._pause(call, wait.after_s)
+                    except Exception as fault:  # noqa: BLE001 - one Space's trouble must end nobody's work
+                        log.error("drain_failed", space=space_id, **logs.fault(fault))
+                        call.clear()  # else what called last would end every pause
+                        await self._pause(call, back_off)
+                        back_off = min(back_off * 2, self._sweep_s)
         finally:
-            del self._calls[space_id]
+            del self._drains[space_id], self._calls[space_id]
 
     async def _work_through(self, space: OpenSpace, call: asyncio.Event) -> None:
-        while self._stopped_at is None:
+        while self._stopped_at is None and not space.is_closing:
             call.clear()
             if await self._passes.step(space) or await run_sync(self._indexing.step, space):
                 continue
@@ -145,6 +160,7 @@ class EmbeddedRunner:
                         self.wake(space_id)
                 if is_round:
                     looked_at_all = begun
+                    await self._asked(self._spaces.finish_removals)
                 await self._asked(partial(self._spaces.evict_idle, self._idle_ms))
                 await anyio.sleep(self._sweep_s)
 

@@ -123,6 +123,10 @@ class PoolProcess:
                 self._tell(Kind.MAINTENANCE, space_id)
 
         self._each_space(look)
+        try:
+            self._opened().spaces.finish_removals()
+        except Exception as fault:  # noqa: BLE001 - the next look tries again
+            log.error("removal_unfinished", **logs.fault(fault))
 
     def _each_space(self, look: Callable[[str, SpaceStore], None]) -> None:
         application = self._opened()

@@ -126,6 +126,9 @@ class RemoteRunner:
             self._pending[Kind(kind), space_id] = None
             self._changed.notify()
 
+    async def release(self, space_id: str) -> None:
+        """Nothing is done in Spaces here; whoever is at work in one that is removed finds it missing."""
+
     def stop(self) -> None:
         """Send what is left, if that can be done at once."""
         self._stopping.set()

@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from brain.http import byok as own_models
 from brain.http import changes as following
+from brain.http import lifecycle as lives
 from brain.http import management as managing
 from brain.http import manual, operating, packet, spaces, writing
 from brain.http import memory as remembering
@@ -31,6 +32,7 @@ from brain.service.access import Access, Doorkeeper
 from brain.service.brain import Brain
 from brain.service.byok import Byok
 from brain.service.changes import Changes
+from brain.service.lifecycle import Lifecycle
 from brain.service.management import Management
 from brain.service.memory import Memory
 from brain.service.outputs import ServiceInfo
@@ -116,6 +118,7 @@ ROUTES = [
     *following.ROUTES,
     *managing.ROUTES,
     *own_models.ROUTES,
+    *lives.ROUTES,
 ]
 
 
@@ -131,6 +134,7 @@ def http_app(
     doorkeeper: Doorkeeper,
     management: Management,
     byok: Byok,
+    lifecycle: Lifecycle,
     observed: Observed,
     memory: Memory,
     writes: Writes,
@@ -187,6 +191,7 @@ def http_app(
     app.state.doorkeeper = doorkeeper
     app.state.management = management
     app.state.byok = byok
+    app.state.lifecycle = lifecycle
     app.state.measures = observed.measures
     app.state.observed = observed
     app.state.memory = memory

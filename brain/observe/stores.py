@@ -40,6 +40,9 @@ class MeasuredSpace:
     def head(self) -> Seq:
         return self._space.head()
 
+    def flush(self) -> None:
+        self._space.flush()
+
     def dump(self) -> AbstractContextManager[Iterator[Row]]:
         return self._space.dump()
 

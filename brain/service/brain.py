@@ -74,7 +74,7 @@ class Brain:
         self._wake = wake
         self._threads = anyio.CapacityLimiter(_THREADS)
         self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency)
-        self._recalls: set[anyio.CancelScope] = set()
+        self._recalls: dict[anyio.CancelScope, str] = {}
         self._is_stopping = False
 
     def stop_recalls(self) -> None:
@@ -82,6 +82,12 @@ class Brain:
         self._is_stopping = True
         for scope in self._recalls:
             scope.cancel()
+
+    def stop_recalls_in(self, space_id: str) -> None:
+        """End the recalls under way in one Space, each with `Unavailable`; from the event loop only."""
+        for scope, where in self._recalls.items():
+            if where == space_id:
+                scope.cancel()
 
     def wake_formation(self, space_id: str) -> None:
         """Have the inputs of a Space looked at; from the event loop only."""
@@ -200,12 +206,12 @@ class Brain:
             raise Unavailable(_STOPPING)
         space = await self._in_thread(lambda: self._spaces.hold(space_id))
         scope = anyio.CancelScope()
-        self._recalls.add(scope)
+        self._recalls[scope] = space_id
         try:
             with scope:
                 return await self._answer_in(space, asked, caller)
         finally:
-            self._recalls.discard(scope)
+            del self._recalls[scope]
             space.unpin()
         raise Unavailable(_STOPPING)
 

@@ -192,6 +192,28 @@ class ModelConfig(TypedDict):
     max_output: NotRequired[Count]
 
 
+class FlushedSpace(TypedDict):
+    space_seq: Annotated[int, Field(ge=0, description="the sequence up to which it is on the disk")]
+
+
+class ClosedSpace(TypedDict):
+    closed: Annotated[bool, Field(description="whether it was open in this process")]
+
+
+class KeptOpen(TypedDict):
+    kept_open: bool
+
+
+class DeletedSpace(TypedDict):
+    """What the store held of a Space before it was deleted, by kind, and what it holds now."""
+
+    space_id: str
+    instance: Annotated[str | None, Field(description="null when a deletion that was cut off was ended")]
+    deleted_at: Milliseconds
+    before: dict[str, Count]
+    after: dict[str, Annotated[int, Field(ge=0, le=0)]]
+
+
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ from brain.service.progress import messages_of, windows_left
 from brain.service.queue import FORMATION, Queue, Taken
 from brain.service.spaces import OpenSpace
 from brain.settings import Settings
-from brain.store.base import Document, Lease, LeaseLost, Transaction
+from brain.store.base import Document, Lease, LeaseLost, SpaceMissing, Transaction
 from brain.times import Clock, timestamp
 
 log = structlog.get_logger(__name__)
@@ -162,7 +162,7 @@ class Passes:
             await anyio.sleep(pause)
             try:
                 under_way.taken = await self._in_thread(lambda: self._queue.renew(space, under_way.taken))
-            except LeaseLost:
+            except (LeaseLost, SpaceMissing):
                 if not under_way.has_ended:
                     under_way.is_lost = True
                     scope.cancel()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from brain import logs
 from brain.errors import KipError, Retry
 from brain.ids import SPACE_ID
 from brain.kip.context import Session
@@ -46,6 +47,12 @@ HOST = Session(principal_id="brain:host", channel="host", default_policy="kip:me
 
 MAX_TIER = 12
 
+_CLOSING = "the space is being closed; send the same request again"
+_GOING = "the space is being deleted or replaced; send the same request again"
+
+KEPT_OPEN = "kept_open"
+"""A member of a Space's record."""
+
 _RECORD = ("space", "record")
 _BIRTH = "birth"
 _GATES = 64
@@ -64,9 +71,16 @@ class OpenSpace:
         self.self_id = self_id
         self._clock = clock
         self._lock = threading.Lock()
+        self._is_free = threading.Condition(self._lock)
         self._used_ms = clock.now_ms()
         self._pins = 0
+        self._is_closing = False
         self._is_closed = False
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether somebody waits for it to be free; whoever has a lot to do in it should leave the rest for later."""
+        return self._is_closing
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """The head, for reads beside the engine."""
@@ -77,10 +91,15 @@ class OpenSpace:
         return self.store.transaction(durable=durable)
 
     def pin(self, *, counts_as_use: bool = True) -> bool:
-        """Hold it open until `unpin`; False when it has been closed meanwhile and must be asked for again."""
+        """Hold it open until `unpin`; False when it has been closed meanwhile and must be asked for again.
+
+        raises  Unavailable while somebody waits for it to be free
+        """
         with self._lock:
             if self._is_closed:
                 return False
+            if self._is_closing:
+                raise Unavailable(_CLOSING)
             self._pins += 1
             if counts_as_use:
                 self._used_ms = self._clock.now_ms()
@@ -90,6 +109,21 @@ class OpenSpace:
         """Undo one `pin`."""
         with self._lock:
             self._pins -= 1
+            if not self._pins:
+                self._is_free.notify_all()
+
+    def end_when_free(self, wait_s: float) -> bool:
+        """Let nobody in any more and wait until nobody holds it; False, and open again, when that takes too long."""
+        with self._lock:
+            self._is_closing = True
+            self._is_closed = self._is_free.wait_for(lambda: not self._pins, wait_s)
+            self._is_closing = False
+            return self._is_closed
+
+    def is_idle(self, idle_ms: int) -> bool:
+        """Whether nobody holds or has used it for `idle_ms`."""
+        with self._lock:
+            return not self._pins and self._clock.now_ms() - self._used_ms >= idle_ms
 
     def end_if_idle(self, idle_ms: int) -> bool:
         """Whether nobody holds or has used it for `idle_ms`; from then on it cannot be pinned and must be closed."""
@@ -127,6 +161,10 @@ class Spaces:
         self._clock = clock
         self._packages = packages
         self._open: dict[str, OpenSpace] = {}
+        self._unclosed: dict[str, OpenSpace] = {}
+        """Nobody may use them any more, and closing them has failed so far."""
+
+        self._barred: set[str] = set()
         self._lock = threading.Lock()
         self._gates = [threading.Lock() for _ in range(_GATES)]
         """One opens, creates or closes a Space of a gate at a time; ids nobody created must not leave a lock behind."""
@@ -153,6 +191,7 @@ class Spaces:
         # The record is born with the file, so that no moment of a crash leaves a Space without an owner.
         controls = {**Engine.birth_controls(self._library, self._packages), _BIRTH: record}
         with self._gate(space_id):
+            self._check_free(space_id)
             try:
                 store = self._store.create(space_id, now_ms=now, controls=controls)
             except SpaceExists as exists:
@@ -185,8 +224,10 @@ class Spaces:
             space.unpin()
 
     def hold(self, space_id: str) -> OpenSpace:
-        """The Space, held open until its `unpin`."""
+        """The Space, held open until its `unpin`; Unavailable while it is being closed or deleted."""
         check_space_id(space_id)
+        if space_id in self._barred:
+            raise Unavailable(_GOING)
         while True:
             space = self._open.get(space_id) or self._load(space_id)
             if space.pin():
@@ -194,7 +235,7 @@ class Spaces:
 
     def peek(self, space_id: str, look: Callable[[SpaceStore], T]) -> T:
         """What `look` finds in a Space, which is neither kept open for it nor counted as used."""
-        space = self._open.get(space_id)
+        space = None if space_id in self._barred else self._open.get(space_id)
         if space is not None and space.pin(counts_as_use=False):
             try:
                 return look(space.store)
@@ -205,6 +246,15 @@ class Spaces:
             return look(store)
         finally:
             store.close()
+
+    def instance_of(self, space_id: str) -> str:
+        """Which Space of its id it is, also while it is barred; SpaceNotFound, SpaceUnreadable."""
+        space = self._open.get(space_id)
+        if space is not None:
+            return space.store.instance_id
+        store = self._from_store(space_id)
+        store.close()
+        return store.instance_id
 
     def is_open(self, space_id: str) -> bool:
         """Whether the Space is open here just now; costs nothing."""
@@ -219,27 +269,65 @@ class Spaces:
         with self._lock:
             return sorted(self._open)
 
+    def finish_removals(self) -> list[str]:
+        """Take away what is left of Spaces whose removal was cut short; what was."""
+        return self._store.finish_removals()
+
     def evict_idle(self, idle_ms: int) -> list[str]:
-        """Close Spaces nobody has used for `idle_ms`; those held open by a run or request stay. Their ids."""
+        """Close Spaces nobody has used for `idle_ms`; those held open by a run or request stay, and those that are to
+        be kept open. Their ids. One that cannot be closed is tried again the next time.
+        """
         closed = []
-        for space_id in self.resident():
+        for space_id in [*self._unclosed, *self.resident()]:
             with self._gate(space_id):
-                space = self._open.get(space_id)
-                if space is None or not space.end_if_idle(idle_ms):
-                    continue
-                with self._lock:
-                    del self._open[space_id]
-                space.store.close()
-                closed.append(space_id)
+                try:
+                    if self._evicted(space_id, idle_ms):
+                        closed.append(space_id)
+                except Exception as fault:  # noqa: BLE001 - one that cannot be closed must not keep the others open
+                    log.error("eviction_failed", space=space_id, **logs.fault(fault))
         return closed
+
+    def let_go(self, space_id: str, wait_s: float) -> bool:
+        """Close a Space when nobody holds it any more; whether it was open here.
+
+        raises  Unavailable when that takes longer, and then it stays open
+        """
+        space = self._open.get(space_id)
+        if space is not None and not space.end_when_free(wait_s):
+            raise Unavailable("the space is still at work; send the same request again", after_s=5)
+        with self._gate(space_id):
+            if space is not None and self._open.get(space_id) is space:
+                self._close(space)
+            elif space_id in self._unclosed:
+                self._close(self._unclosed[space_id])
+        return space is not None
+
+    @contextmanager
+    def barred(self, space_id: str) -> Iterator[None]:
+        """Nobody opens or makes the Space here as long as the block runs: they are told to come back.
+
+        raises  Unavailable when somebody else has barred it
+        """
+        with self._lock:
+            if space_id in self._barred:
+                raise Unavailable(_GOING)
+            self._barred.add(space_id)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._barred.discard(space_id)
 
     def close(self) -> None:
         """Close every open Space, and the store."""
         with self._lock:
-            spaces, self._open = list(self._open.values()), {}
+            spaces, self._open = [*self._unclosed.values(), *self._open.values()], {}
         for space in spaces:
             space.end()
-            space.store.close()
+            try:
+                space.store.close()
+            except Exception as fault:  # noqa: BLE001 - the process ends, and the others have to be closed too
+                log.error("close_failed", space=space.id, **logs.fault(fault))
         self._store.close()
 
     # --- how ----------------------------------------------------------------------------------------------------------
@@ -247,9 +335,47 @@ class Spaces:
     def _load(self, space_id: str) -> OpenSpace:
         with self._gate(space_id):
             found = self._open.get(space_id)
-            return found if found is not None else self._keep(space_id, self._opened(space_id))
+            if found is not None:
+                return found
+            self._check_free(space_id)
+            return self._keep(space_id, self._opened(space_id))
+
+    def _check_free(self, space_id: str) -> None:
+        """Unavailable while a Space may not be opened: it is being deleted, or an old handle will not close."""
+        if space_id in self._barred:
+            raise Unavailable(_GOING)
+        unclosed = self._unclosed.get(space_id)
+        if unclosed is not None:
+            try:
+                self._close(unclosed)
+            except Exception as fault:
+                log.error("close_failed", space=space_id, **logs.fault(fault))
+                raise Unavailable(_CLOSING) from fault
+
+    def _evicted(self, space_id: str, idle_ms: int) -> bool:
+        space = self._unclosed.get(space_id)
+        if space is None:
+            space = self._open.get(space_id)
+            if space is None or not space.is_idle(idle_ms) or _is_kept_open(space) or not space.end_if_idle(idle_ms):
+                return False
+        self._close(space)
+        return True
+
+    def _close(self, space: OpenSpace) -> None:
+        """Close a Space nobody can use any more; while that fails it is kept, and nobody opens it anew beside it."""
+        with self._lock:
+            self._unclosed[space.id] = space
+            self._open.pop(space.id, None)
+        space.store.close()
+        with self._lock:
+            del self._unclosed[space.id]
 
     def _opened(self, space_id: str) -> SpaceStore:
+        if space_id in self._barred:
+            raise Unavailable(_GOING)
+        return self._from_store(space_id)
+
+    def _from_store(self, space_id: str) -> SpaceStore:
         try:
             return self._store.open(space_id)
         except SpaceMissing as missing:
@@ -288,6 +414,19 @@ def record_of(reader: Snapshot) -> dict[str, Any]:
     if found is None:
         raise SpaceNotFound("space not found")
     return dict(found)
+
+
+def is_kept_open(reader: Snapshot) -> bool:
+    """Whether a Space is to stay open although nobody uses it."""
+    return bool(record_of(reader).get(KEPT_OPEN))
+
+
+def _is_kept_open(space: OpenSpace) -> bool:
+    try:
+        with space.snapshot() as now:
+            return is_kept_open(now)
+    except (SpaceMissing, SpaceNotFound):
+        return False
 
 
 def change_record(tx: Transaction, change: Callable[[dict[str, Any]], None]) -> Document:

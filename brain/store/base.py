@@ -569,6 +569,10 @@ class SpaceStore(Protocol):
 
     def head(self) -> Seq: ...
 
+    def flush(self) -> None:
+        """Have all that was committed on the disk, also what was committed without being flushed."""
+        ...
+
     def dump(self) -> AbstractContextManager[Iterator[Row]]:
         """Everything in the Space as rows, in bounded memory and as of one moment: `store/dump.py` says in what order.
 

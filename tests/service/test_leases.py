@@ -14,6 +14,7 @@ from brain.agents.model import Usage
 from brain.errors import SerializationConflict
 from brain.gate.gate import host_session
 from brain.service import conversations
+from brain.service.byok import OwnModels
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace
@@ -211,8 +212,8 @@ def _passes(home: World, form: object) -> Passes:
         clock=home.clock,
         settings=application.settings,
         queue=application.queue,
-        model=home.keeper,
+        models=OwnModels(home.keeper, None, lambda chosen: home.keeper),
         form=form,  # type: ignore[arg-type]
-        maintain=maintain,  # type: ignore[arg-type]
+        maintain=maintain,
         settle=settle,
     )

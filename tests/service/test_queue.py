@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from brain.service import conversations, ledger
+from brain.service.byok import OwnModels
 from brain.service.passes import Passes
 from brain.service.queue import cycle_input
 from brain.service.rounds import rounds_of
@@ -147,7 +148,7 @@ async def test_a_defect_in_an_agent_costs_its_input_a_round(tmp_path: Path, cloc
         clock=clock,
         settings=application.settings,
         queue=application.queue,
-        model=home.keeper,
+        models=OwnModels(home.keeper, None, lambda chosen: home.keeper),
         form=broken,  # type: ignore[arg-type]
         maintain=broken,  # type: ignore[arg-type]
         settle=lambda *_: {},

@@ -201,6 +201,9 @@ class Neo4jSpace:
         with closing(aside):
             yield dumping.rows_of(self._database.read, self._space_key, first, dumping.from_aside(aside))
 
+    def flush(self) -> None:
+        """Every commit is: the database flushes its log before it answers."""
+
     def close(self) -> None:
         self._is_closed = True
 

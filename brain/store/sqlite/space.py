@@ -96,6 +96,14 @@ class SqliteSpace:
             finally:
                 snapshot.end()
 
+    def flush(self) -> None:
+        with self._writer_lock:
+            self._check_open()
+            try:
+                self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            except apsw.Error as error:
+                raise translated(error) from error
+
     @contextmanager
     def dump(self) -> Iterator[Iterator[Row]]:
         with self._reading() as (connection, _), closing(rows_of(connection)) as rows:
