@@ -57,9 +57,10 @@ class Reading:
         for start in range(0, len(queries), MAX_OPERATIONS):
             part = queries[start : start + MAX_OPERATIONS]
             response = self.run(part).response
-            if "results" not in response:
+            results = response.get("results") or []
+            if len(results) < len(part):  # refused as a whole
                 raise ReadFailed(response.get("error", {}).get("code", "InternalError"))
-            answers += response["results"]
+            answers += results
         return answers
 
     def run(self, queries: Sequence[Query]) -> Outcome:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brain.agents.citations import read_views
 from brain.agents.reading import ReadFailed, Reading
 from brain.ids import is_element_id
 from brain.kip.context import Session
@@ -31,6 +30,9 @@ _TRIES = 3
 
 _READ_MS = 10_000
 """For one request of reads."""
+
+_MOST_COMMITS = 256
+"""That are looked through for what they did to a packet; of more it is put together anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +82,21 @@ def _code(failed: Exception) -> str:
 
 
 def _is_still_there(wire: Mapping[str, Any], reading: Reading) -> bool:
-    """Whether everything a packet tells of stands as it did: what was erased, hidden or taken back is not told."""
-    if reading.engine.space.head() == reading.seq:
+    """Whether nothing a packet tells of was changed, erased or hidden since it was read.
+
+    Looked up in the change envelopes: an erasure takes the past along, so that what was read cannot be read again.
+    """
+    space, seq = reading.engine.space, reading.seq or 0
+    if space.head() == seq:
         return True
-    ids = list(dict.fromkeys(_ids(wire["items"])))
-    now = read_views(ids, Reading(reading.engine, reading.session, None, reading.deadline_ms))
-    then = read_views(ids, reading)
-    return all(i in now and _standing(now[i]) == _standing(view) for i, view in then.items())
-
-
-def _standing(view: Mapping[str, Any]) -> tuple[Any, ...]:
-    system = view.get("_system") or {}
-    lifecycle = (view.get("lifecycle") or {}).get("status")
-    return system.get("state"), lifecycle, (system.get("recording_validity") or {}).get("status")
+    with space.snapshot() as now:
+        since = now.commits(after=seq, limit=_MOST_COMMITS + 1)
+    ids = set(_ids(wire["items"]))
+    return len(since) <= _MOST_COMMITS and not any(
+        commit.envelope.get("control_changes")
+        or any(change["id"] in ids and change["op"] != "create" for change in commit.envelope["changes"])
+        for commit in since
+    )
 
 
 def _ids(value: Any) -> Iterator[ElementId]:
