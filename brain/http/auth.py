@@ -124,8 +124,11 @@ def caller_of(request: Request) -> Caller:
 
 
 def _credential_of(request: Request) -> str | None:
-    """The text after `Bearer`, or None."""
-    header = request.headers.get("authorization", "")
+    """The text after `Bearer`, or None; AuthenticationFailed for two headers, of which others might read the other."""
+    headers = request.headers.getlist("authorization")
+    if len(headers) > 1:
+        raise AuthenticationFailed
+    header = headers[0] if headers else ""
     return header[len(_BEARER) :].strip() if header[: len(_BEARER)].lower() == _BEARER else None
 
 
@@ -140,15 +143,15 @@ async def admitted_again(request: Request) -> Caller:
 async def _admitted(request: Request, access: Access) -> Caller:
     doorkeeper: Doorkeeper = request.app.state.doorkeeper
     request_id = request.scope.get("state", {}).get("request_id")
-    space_id, credential = request.path_params.get("space_id"), _credential_of(request)
+    space_id = request.path_params.get("space_id")
 
-    def admit() -> Caller:
+    def admit(credential: str | None) -> Caller:
         return doorkeeper.admit(access, space_id, credential, channel=CHANNEL, request_id=request_id)
 
     if not doorkeeper.is_on or access is Access.OPEN:
-        return admit()
+        return admit(None)
     try:
-        return await run_sync(admit)
+        return await run_sync(admit, _credential_of(request))
     except AuthenticationFailed:
         failures: Failures = request.app.state.auth_failures
         failures.note(request.client.host if request.client else "")

@@ -7,13 +7,10 @@ described, and what is described as impossible is refused.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import cbor2
-import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -25,10 +22,9 @@ from starlette.routing import Route
 from brain.http.app import ROUTES
 from brain.http.openapi import document
 from brain.http.operating import HEALTH_ROUTES, METRICS_ROUTES, PATHS
-from brain.serve import Server, address_of, bind
+from tests.http.listening import listening
 from tests.http.strictness import closed
 from tests.http.test_access import MANAGER, PUBLIC_KEY, cwt
-from tests.service.world import OWNER, settings_for
 
 pytestmark = pytest.mark.slow
 
@@ -75,33 +71,15 @@ schema.config.seed = 6
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the real service listens, with a Space `home` in it."""
-    folder: Path = tmp_path_factory.mktemp("described")
-    given = settings_for(
-        folder,
-        listen_addr="127.0.0.1:0",
+    with listening(
+        tmp_path_factory.mktemp("described"),
+        token=cwt("*", "*"),
         ed25519_pubkeys=(PUBLIC_KEY,),
         managers=(MANAGER,),
         auth_failures_per_minute=10**6,
         llm_max_concurrency=64,
-        metrics_addr="same",
-    )
-    with bind(given) as listener:
-        server = Server(given)
-        thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
-        thread.start()
-        url = f"http://{address_of(listener)}"
-        try:
-            made = httpx.post(
-                f"{url}/admin/create_space",
-                json={"user": OWNER, "space_id": "home", "tier": 3},
-                headers={"authorization": f"Bearer {cwt('*', '*')}"},
-                timeout=120,
-            )
-            assert made.status_code == 200, made.text
-            yield url
-        finally:
-            server.should_exit = True
-            thread.join(30)
+    ) as service:
+        yield service.url
 
 
 @schema.parametrize()
