@@ -26,6 +26,7 @@ _CODES = {
     "context_timeout": "recall_deadline_reached",
     "memory_unavailable": "recall_required_read_incomplete",
     "time_limit": "recall_deadline_reached",
+    "timeout": "recall_deadline_reached",
     "turn_limit": "recall_planner_incomplete",
 }
 """What a run that came to no end is called in a packet; any other failure is the model's."""
