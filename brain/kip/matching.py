@@ -23,7 +23,7 @@ from brain.kip.algebra import (
     Scan,
     Var,
 )
-from brain.kip.resolve import Binder, shown
+from brain.kip.resolve import Binder, named_id, shown
 from brain.store.base import Document, ElementId, Json, Kind
 from brain.store.base import Scan as Conditions
 
@@ -157,7 +157,7 @@ class _Reader:
         if isinstance(value, ast.Variable):
             self.draft.matches.append(Match(("id",), Var(value.name)))
             return
-        ids = frozenset((self._text(value, "id"),))
+        ids = frozenset((named_id(self._text(value, "id"), "id"),))
         self.draft.ids = ids if self.draft.ids is None else self.draft.ids & ids
 
     def _state(self, value: ast.PatternValue) -> None:
@@ -181,7 +181,7 @@ class _Reader:
                 if bound is None:
                     self._match(path, Constant(None))
                 elif isinstance(bound, str):
-                    self._match(path, Known(frozenset((bound,))), edges)
+                    self._match(path, Known(frozenset((named_id(bound, spelled(path)),))), edges)
                 elif isinstance(bound, Mapping):
                     self._match(path, self.endpoints.named(bound), edges)
                 else:

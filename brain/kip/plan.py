@@ -164,7 +164,7 @@ class _Planner:
 
     def _proposition(self, link: str, proposition: ast.Tuple) -> None:
         if isinstance(proposition, ast.PropositionById):
-            named = self.binder.text(proposition.id, "The id of a Proposition")
+            named = self.binder.element(proposition.id, "The id of a Proposition")
             self.steps.append(algebra.Scan(link, Conditions(Kind.PROPOSITION), frozenset((named,))))
             return
         subject, object_ = self._subject(proposition.subject), self._object(proposition.object)
@@ -230,7 +230,7 @@ class _Planner:
         if isinstance(target, ast.Variable):
             step = algebra.Belief(name, Var(target.name), self._request())
         elif isinstance(target, ast.PropositionById):
-            named = self.binder.text(target.id, "The id of a Proposition")
+            named = self.binder.element(target.id, "The id of a Proposition")
             step = algebra.Belief(name, Known(frozenset((named,))), self._request())
         else:
             object_ = self._object(target.object)
@@ -307,7 +307,7 @@ class _Planner:
     def stated(self, proposition: ast.Tuple) -> Known | Var:
         """A nested tuple: the Propositions it matches."""
         if isinstance(proposition, ast.PropositionById):
-            return Known(frozenset((self.binder.text(proposition.id, "The id of a Proposition"),)))
+            return Known(frozenset((self.binder.element(proposition.id, "The id of a Proposition"),)))
         name = self.binder.hidden("p")
         self._proposition(name, proposition)
         return Var(name)

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from brain import errors
-from brain.ids import MAX_SAFE_INTEGER, canonical_json, is_element_id, object_key
+from brain.ids import MAX_SAFE_INTEGER, is_element_id, object_key
 from brain.kip import ast
 from brain.kip.algebra import HIDDEN, Known, Lineages, PathStep
 from brain.kip.context import Limits, Run
 from brain.kip.schema import Environment, SymbolKind
-from brain.store.base import Document, Json
+from brain.store.base import Document, ElementId, Json
 
 CORE_STRUCTURAL = frozenset({"associated_actors", "context", "evidence", "generated_by", "inputs", "outputs", "source"})
 """Core references that STRUCTURAL reads by plain names: the reserved six of §20.13 and an Assertion's contexts."""
@@ -111,8 +111,8 @@ class Binder:
     # --- endpoints ----------------------------------------------------------------------------------------------------
 
     def element(self, node: ast.Scalar, what: str) -> str:
-        """The id a scalar spells; it need not exist."""
-        return self.text(node, what)
+        """The id a scalar spells; it need not exist. InvalidIdentifier for a text no id is spelled like."""
+        return named_id(self.text(node, what), what)
 
     def subject(self, node: ast.Literal | ast.Parameter) -> Known | Document:
         """The subject a scalar names: an element, or a description `{type, key}` that the planner turns into a pattern.
@@ -146,12 +146,13 @@ class Binder:
         """What a reference object names (§8, §71.1).
 
         returns  a fixed element or canonical reference; the object itself when it is `{type, key}`
-        raises   StructuralReferenceInvalid for another shape, UnsupportedCapability for another Space
+        raises   StructuralReferenceInvalid for another shape, InvalidIdentifier for a text no id is spelled like,
+                 UnsupportedCapability for another Space
         """
         members = set(value)
         texts = all(isinstance(item, str) for item in value.values())
         if texts and members == {"id"}:
-            return Known(frozenset((_key(value["id"]),)))
+            return Known(frozenset((named_id(value["id"], "id"),)))
         if texts and members == {"canonical_id"}:
             return Known(frozenset((object_key(dict(value)),)), value["canonical_id"])
         if texts and members == {"type", "key"}:
@@ -161,16 +162,21 @@ class Binder:
                 raise errors.UnsupportedCapability(
                     "References into another Space are not supported.", hint="Ask that Space itself."
                 )
-            return Known(frozenset((_key(value["element_id"]),)))
+            return Known(frozenset((named_id(value["element_id"], "element_id"),)))
         raise errors.StructuralReferenceInvalid(
             f"{shown(value)} does not name an element.",
             hint='Bind an id, {"id": …}, {"canonical_id": …} or {"type": …, "key": …}.',
         )
 
 
-def _key(named: str) -> str:
-    """The key of an element that is named; of a text that no element can have as its id a key that nothing has."""
-    return named if is_element_id(named) else canonical_json({"id": named}).decode()
+def named_id(text: str, what: str) -> ElementId:
+    """The id a text is, whether or not there is such an element; InvalidIdentifier when no id is spelled like it."""
+    if is_element_id(text):
+        return text
+    raise errors.InvalidIdentifier(
+        f"{what} is {shown(text)}, and no element id is spelled like that.",
+        hint='Ids look like "C-42". Find a name with SEARCH, or write {type: "Person", key: "alice"}.',
+    )
 
 
 def shown(value: Json) -> str:

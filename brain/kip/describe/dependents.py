@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from brain import errors
-from brain.ids import is_element_id
 from brain.kip import ast
 from brain.kip.context import Answer, Run
 from brain.kip.describe.pages import list_page
@@ -26,10 +25,8 @@ def list_dependents(statement: ast.List, run: Run) -> Answer:
     permit(run.session, "read")
     assert statement.of is not None  # noqa: S101 - the grammar requires it
     binder = Binder.of(run)
-    start = binder.text(statement.of, "LIST DEPENDENTS")
+    start = binder.element(statement.of, "The start of LIST DEPENDENTS")
     asked = 1 if statement.depth is None else binder.whole_number(statement.depth, "DEPTH")
-    if not is_element_id(start):
-        raise errors.InvalidIdentifier(f"{start!r} is not an element id.", hint='Ids look like "C-42".')
     if start not in run.snapshot.elements([start]):
         raise errors.NotFoundOrNotVisible(f"There is no {start} that you may see.")
     depth = min(asked, MAX_DEPTH)

@@ -18,15 +18,36 @@ READER = Session(principal_id="reader", channel="test", readonly=True)
 PERSON = 'CREATE CONCEPT ?p {TYPE "Person" NAME "Ann"}'
 
 
-@requirement("KI-BELIEF-001", "KI-ERR-082")
-@pytest.mark.parametrize(
-    "named",
-    [{"id": "2026-09-20"}, {"id": ""}, {"id": "5"}, {"id": '"Oslo"'}, {"canonical_id": "nobody"}],
-)
-def test_belief_in_what_no_element_can_be_is_insufficient(space: Space, named: dict[str, str]) -> None:
+NO_IDS = ["2026-09-20", "", "5", '"Oslo"', "Ann", "P-0", "C-1 "]
+NAMING = {
+    "a Concept": "FIND(?c) WHERE { ?c {id: :no} }",
+    "a record": "FIND(?a) WHERE { ?a ASSERTION {id: :no} }",
+    "a reference": "FIND(?a) WHERE { ?a ASSERTION {asserted_by: :no} }",
+    "a reference object": "FIND(?a) WHERE { ?a ASSERTION {asserted_by: :ref} }",
+    "an end": 'FIND(?s) WHERE { ?p (?s, "timezone", :ref) }',
+    "a Proposition": "FIND(?p) WHERE { ?p (id: :no) }",
+    "a belief": "FIND(?b.status) WHERE { ?b BELIEF (id: :no) }",
+    "a belief in an end": 'FIND(?b.status) WHERE { ?c {type: "Person"} ?b BELIEF (?c, "timezone", :ref) }',
+}
+
+
+@requirement("KI-ERR-006", "KI-ERR-082")
+@pytest.mark.parametrize("no", NO_IDS)
+@pytest.mark.parametrize("command", NAMING.values(), ids=NAMING)
+def test_what_no_id_is_spelled_like_is_told_rather_than_not_found(space: Space, command: str, no: str) -> None:
+    space.handles(PERSON)
+    values = {"no": no, "ref": {"id": no}}
+    asked = {name: value for name, value in values.items() if f":{name}" in command}
+    error = space.error(command, **asked)
+    assert error["code"] == "InvalidIdentifier"
+    assert "C-42" in error["hint"]
+
+
+@requirement("KI-BELIEF-001")
+def test_belief_in_what_nobody_has_as_canonical_id_is_insufficient(space: Space) -> None:
     ann = space.handles(PERSON)["p"]
-    found = space.write('FIND(?b.status) WHERE { ?b BELIEF (:ann, "timezone", :named) }', ann=ann, named=named)
-    assert found == ["insufficient"]
+    find = 'FIND(?b.status) WHERE { ?b BELIEF (:ann, "timezone", :named) }'
+    assert space.write(find, ann=ann, named={"canonical_id": "nobody"}) == ["insufficient"]
 
 
 @requirement("KI-ERR-082")
@@ -35,7 +56,7 @@ def test_a_reference_to_what_is_no_id_never_meets_the_literal_it_looks_like(spac
     space.write('ASSERT (:ann, "timezone", "+01:00") {by: :ann, mode: "stated"}', ann=ann)
     find = 'FIND(COUNT(?p)) WHERE { ?p (:ann, "timezone", :zone) }'
     assert space.write(find, ann=ann, zone="+01:00") == [1]
-    assert space.write(find, ann=ann, zone={"id": '"+01:00"'}) == [0]
+    assert space.error(find, ann=ann, zone={"id": '"+01:00"'})["code"] == "InvalidIdentifier"
 
 
 @requirement("KI-ERR-082")
