@@ -8,6 +8,7 @@ them carry its answer; it cannot add one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -24,6 +25,7 @@ from brain.agents.reading import ReadFailed, Reading
 from brain.agents.recollection import recall_turn
 from brain.agents.reference import KipReference
 from brain.agents.selfreport import SelfReport, take_report
+from brain.agents.since import erased_since
 from brain.agents.telling import recall_text
 from brain.agents.turns import KnownClaim, RecallTurn, Ref
 from brain.gate.facts import PERSON
@@ -38,11 +40,13 @@ CONTEXT_MS = 5_000
 MAX_CITATIONS = 32
 _ROWS_CITED = 32
 _NO_ANSWER = "No answer was reached."
+_CHANGED = "memory_changed: something this answer was to rest on was erased meanwhile; ask again"
 
 
 async def recall(place: Place, job: RecallJob) -> RecallResult:
     """Answer one question. Every way it can end is a RecallResult; it commits nothing."""
     reading = Reading(place.engine, reader_session("agent:recall"))
+    began = await run_sync(place.engine.space.head)
     now = timestamp(place.clock.now_ms())
     try:
         with anyio.fail_after(min(CONTEXT_MS, job.timeout_ms) / 1000):
@@ -73,6 +77,9 @@ async def recall(place: Place, job: RecallJob) -> RecallResult:
         prompt_digest=prompt.digest,
     )
     cited = await run_sync(trace.citations, answer, report)
+    if job.planning is None and await run_sync(erased_since, place.engine, began, trace.met):
+        # A budgeted answer is packed by the host, which looks again by itself.
+        return RecallResult(replace(run, content="", failed_reason=_CHANGED, stopped="failed"), None, None, ())
     read = () if job.planning is None else trace.read([citation.element_id for citation in cited])
     return RecallResult(run, report.found, report.uncertainty, cited, read)
 
@@ -130,6 +137,11 @@ class _Trace:
             if isinstance(trace.statement, ast.Find):
                 for row in trace.bound[:_ROWS_CITED]:
                     self._bound |= dict.fromkeys(sorted(row, key=lambda i: (i[0], int(i[2:]))))
+
+    @property
+    def met(self) -> frozenset[ElementId]:
+        """Every element the run was shown or read."""
+        return frozenset(self._shown) | frozenset(self._bound)
 
     def read(self, cited: Sequence[ElementId]) -> tuple[ElementId, ...]:
         """Everything the run came upon: what its answer rests on, what its reads bound, what it was shown before."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.reading import ReadFailed, Reading
+from brain.agents.since import touched_since
 from brain.ids import is_element_id
 from brain.kip.context import Session
 from brain.kip.pipeline import Engine
@@ -30,9 +31,6 @@ _TRIES = 3
 
 _READ_MS = 10_000
 """For one request of reads."""
-
-_MOST_COMMITS = 256
-"""That are looked through for what they did to a packet; of more it is put together anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +64,8 @@ def packet_for(
         try:
             gathered = gather(question, reading, read=read)
             packet = pack(head, gathered, max_tokens=max_tokens, count=reader.count, warnings=warnings)
-            if packet.wire is None or _is_still_there(packet.wire, reading):
+            # What was changed, erased or hidden meanwhile is not told.
+            if packet.wire is None or not touched_since(reader.engine, head.seq, set(_ids(packet.wire["items"]))):
                 return packet
         except (ReadFailed, RequiredReadIncomplete, ProcedureIncomplete) as failed:
             return insufficient(head, _code(failed), max_tokens=max_tokens, count=reader.count)
@@ -79,24 +78,6 @@ def _code(failed: Exception) -> str:
     if isinstance(failed, ReadFailed) and failed.code == "ExecutionTimeout":
         return DEADLINE_REACHED
     return REQUIRED_READ_INCOMPLETE
-
-
-def _is_still_there(wire: Mapping[str, Any], reading: Reading) -> bool:
-    """Whether nothing a packet tells of was changed, erased or hidden since it was read.
-
-    Looked up in the change envelopes: an erasure takes the past along, so that what was read cannot be read again.
-    """
-    space, seq = reading.engine.space, reading.seq or 0
-    if space.head() == seq:
-        return True
-    with space.snapshot() as now:
-        since = now.commits(after=seq, limit=_MOST_COMMITS + 1)
-    ids = set(_ids(wire["items"]))
-    return len(since) <= _MOST_COMMITS and not any(
-        commit.envelope.get("control_changes")
-        or any(change["id"] in ids and change["op"] != "create" for change in commit.envelope["changes"])
-        for commit in since
-    )
 
 
 def _ids(value: Any) -> Iterator[ElementId]:

@@ -279,6 +279,31 @@ def test_a_provider_error_is_a_stated_failure(known: TestSpace) -> None:
     assert (result.run.failed_reason, result.citations) == ("refused: the model provider refused the content", ())
 
 
+@pytest.mark.requirement("BR-RECALL-046")
+@pytest.mark.parametrize(
+    "happening, is_answered",
+    [
+        ('PURGE :a REFERENCE POLICY "tombstone_reference" CONFIRM "PURGE"', False),
+        ('TRANSITION :a TO "archived"', False),
+        ('UPSERT CONCEPT ?x { MATCH {type: "Person", key: "new"} SET FIELDS {name: "Somebody Else"} }', True),
+    ],
+)
+def test_nothing_is_answered_from_what_was_erased_meanwhile(
+    known: TestSpace, happening: str, is_answered: bool
+) -> None:
+    [claim, *_] = known.rows("FIND(?a.id) WHERE { ?a ASSERTION {} }")
+
+    def meanwhile(_: ModelRequest) -> ModelAnswer:
+        known.write(happening, **({"a": {"id": claim}} if ":a" in happening else {}))
+        return say("Alice works for Acme.")
+
+    result = known.recall([read("FIND(?a) WHERE { ?a ASSERTION {} }"), meanwhile], "Where does Alice work?")
+    assert bool(result.run.content) is is_answered
+    assert (result.run.failed_reason or "").startswith("" if is_answered else "memory_changed")
+    assert result.run.usage.requests == 2
+    assert bool(result.citations) is is_answered
+
+
 @pytest.mark.requirement("BR-RECALL-002")
 def test_each_recall_reads_the_words_of_the_space_anew(known: TestSpace) -> None:
     known.write('DEFINE PREDICATE "plays" {description: "What the subject plays."}')

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import cbor2
 import pytest
+from jsonschema import Draft202012Validator
 
 from brain.agents.jobs import RecallJob
 from brain.agents.loop import sent_text
@@ -19,6 +20,7 @@ from brain.agents.model import Model, ModelAnswer, ModelFailure, ModelRequest, T
 from brain.app import build
 from brain.packet.tokens import count
 from brain.service import brain as service
+from brain.service.recalls import recall_definition
 from tests.http.conftest import Door, opened, said
 from tests.service.world import OWNER, served, settings_for
 
@@ -336,6 +338,21 @@ async def test_a_budgeted_recall_whose_required_items_do_not_fit_says_so(tmp_pat
         assert (answer["found"], answer["failed_reason"]) == (False, "recall_output_budget_exhausted")
         kept = await door.result(f"conversations/{answer['conversation']}?collection=recall")
         assert (kept["status"], kept["failed_reason"]) == ("failed", "recall_output_budget_exhausted")
+
+
+@pytest.mark.requirement("BR-RECALL-047")
+async def test_recall_can_be_registered_as_a_function_of_a_model(tmp_path: Path) -> None:
+    definition = recall_definition()
+    parameters = definition["parameters"]
+    Draft202012Validator.check_schema(parameters)
+    assert (definition["name"], parameters["required"]) == ("recall_memory", ["query"])
+    assert set(parameters["properties"]) == {"query", "context", "budget"}
+    assert "$ref" not in json.dumps(parameters)
+    asked = {"query": QUESTION, "context": {"counterparty": "ana"}, "budget": {"max_tokens": 900}}
+    Draft202012Validator(parameters).validate(asked)
+    assert list(Draft202012Validator(parameters).iter_errors({"query": "x", "budget": {"max_tokens": 0}}))
+    async with remembering(tmp_path) as door:
+        assert (await door.post("recall", asked)).status_code == 200
 
 
 async def test_a_space_that_is_not_there_is_named_so(tmp_path: Path) -> None:
