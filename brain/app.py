@@ -30,6 +30,7 @@ from brain.observe.runs import PassWatch, counted
 from brain.observe.stores import MeasuredStore
 from brain.observe.traces import Tracer
 from brain.service.access import Doorkeeper
+from brain.service.archives import Archives
 from brain.service.brain import Brain
 from brain.service.byok import Byok, OwnModels
 from brain.service.changes import Changes
@@ -51,6 +52,7 @@ from workers.wakeups import RemoteRunner, WakeUps
 if TYPE_CHECKING:
     from brain.auth.cwt import CwtVerifier
     from brain.auth.sealing import Sealer
+    from brain.backup.signing import Signer, Trusted
     from brain.observe.health import Check
     from brain.observe.outlook import Outlook
 
@@ -207,6 +209,7 @@ def build(
         management=management,
         byok=byok,
         lifecycle=lifecycle,
+        archives=Archives(spaces, store, clock, lambda: _archive_keys(settings)),
         memory=Memory(spaces, queue, clock),
         writes=Writes(spaces, settings, clock, queue),
         changes=Changes(spaces, timeout_ms=settings.kip_timeout_ms, is_over=lambda: observed.is_draining),
@@ -226,6 +229,12 @@ def _outlook(spaces: Spaces, clock: Clock) -> Outlook:
     from brain.observe.outlook import Outlook
 
     return Outlook(spaces, clock)
+
+
+def _archive_keys(settings: Settings) -> tuple[Signer | None, Trusted | None]:
+    from brain.backup.signing import keys_of
+
+    return keys_of(settings.archive_signing_key.get_secret_value(), settings.archive_pubkeys)
 
 
 def _sealer(settings: Settings) -> Sealer | None:

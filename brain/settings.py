@@ -118,6 +118,20 @@ class Settings(BaseSettings):
         "private or without TLS; `*` for any; comma-separated.",
     )
 
+    # --- Spaces in archives ---
+    archive_signing_key: SecretStr = Field(
+        SecretStr(""), description="Private key, as `brain cwt keys` prints it, that signs exported Spaces."
+    )
+    archive_pubkeys: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Public keys whose archives may be imported, beside this service's own; comma-separated.",
+    )
+    archive_limit_bytes: int = Field(
+        4 * 1024**3,
+        ge=1024,
+        description="Largest archive imported over HTTP; it is kept on the disk meanwhile.",
+    )
+
     # --- what is alike ---
     embedding_family: str = Field(
         "",
@@ -211,6 +225,7 @@ class Settings(BaseSettings):
         "ed25519_pubkeys",
         "managers",
         "byok_allowed_hosts",
+        "archive_pubkeys",
         mode="before",
     )
     @classmethod
@@ -263,7 +278,16 @@ class Settings(BaseSettings):
             raise ValueError("must be HOST:PORT")
         return value
 
-    @field_validator("ed25519_pubkeys")
+    @field_validator("archive_signing_key")
+    @classmethod
+    def _signing_key(cls, value: SecretStr) -> SecretStr:
+        if value.get_secret_value():
+            from brain.auth.cwt import read_private_key
+
+            read_private_key(value.get_secret_value())
+        return value
+
+    @field_validator("ed25519_pubkeys", "archive_pubkeys")
     @classmethod
     def _keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if value:

@@ -6,8 +6,8 @@
     {"end": true, "rows": {"commit": 12, …}, "digest": "sha256-sum:…", "sha256": "…"}
 
 `sha256` is taken over every byte before the last line, `digest` is that of `brain.store.dump.Tally`. A file without its
-end was cut off and is refused, and so is one that anybody changed without taking both anew: the digests tell damage,
-they are no signature.
+end was cut off and is refused, and so is one that anybody changed without taking both anew: the digests tell damage.
+Who made it is told by a `signature` in the last line, where there is one (`brain.backup.signing`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import IO, Any
 import orjson
 
 from brain import __version__
+from brain.backup.signing import Signer, Trusted
 from brain.backup.wire import row_of
 from brain.store.dump import DamagedDump, Row, SpaceRow, Tally, members
 from brain.times import Timestamp
@@ -36,6 +37,11 @@ _LONGEST_LINE = 64 * 1024 * 1024
 """Bytes: far more than a row can have, far less than a crafted file could unpack to."""
 
 _LEVEL = 5
+
+_MOST_TIMES = 200
+_SLACK = 64 * 1024 * 1024
+"""Bytes an archive may unpack to: so many times its own, and these. Rows pack to a
+twentieth, a bomb to a thousandth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,10 @@ class Written:
     tally: Tally
 
 
-def write(rows: Iterable[Row], path: Path, made_at: Timestamp) -> Written:
+def write(rows: Iterable[Row], path: Path, made_at: Timestamp, signer: Signer | None = None) -> Written:
     """Write an archive under a name nobody has yet, for this user only, and read it back before it gets the name.
+
+    signer  signs it; None for an archive without a signature
 
     raises  FileExistsError; OSError; whatever iterating the rows raises. There is no file then
     """
@@ -71,7 +79,7 @@ def write(rows: Iterable[Row], path: Path, made_at: Timestamp) -> Written:
         with os.fdopen(handle, "wb") as file:
             # No name and no time in the packed stream: the same rows make the same bytes.
             with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
-                tally = _write(rows, packed, made_at)
+                tally = _write(rows, packed, made_at, signer)
             file.flush()
             os.fsync(file.fileno())
         with opened(draft) as archive:
@@ -85,7 +93,7 @@ def write(rows: Iterable[Row], path: Path, made_at: Timestamp) -> Written:
     return Written(path, archive.head, tally)
 
 
-def _write(rows: Iterable[Row], packed: gzip.GzipFile, made_at: Timestamp) -> Tally:
+def _write(rows: Iterable[Row], packed: gzip.GzipFile, made_at: Timestamp, signer: Signer | None) -> Tally:
     tally, hashed = Tally(), hashlib.sha256()
 
     def put(value: Any) -> None:
@@ -98,7 +106,9 @@ def _write(rows: Iterable[Row], packed: gzip.GzipFile, made_at: Timestamp) -> Ta
             head = {"format": FORMAT, "version": VERSION, "space": row.space_id, "instance": row.instance_id}
             put({**head, "made_at": made_at, "release": __version__})
         put(members(row))
-    end = {"end": True, "rows": tally.rows, "digest": tally.digest, "sha256": hashed.hexdigest()}
+    end: dict[str, Any] = {"end": True, "rows": tally.rows, "digest": tally.digest, "sha256": hashed.hexdigest()}
+    if signer is not None:
+        end["signature"] = signer.sign(end)
     packed.write(orjson.dumps(end) + b"\n")
     return tally
 
@@ -106,11 +116,15 @@ def _write(rows: Iterable[Row], packed: gzip.GzipFile, made_at: Timestamp) -> Ta
 class Archive:
     """An archive that is being read: its rows once, in bounded memory.
 
-    tally  of the rows so far
+    tally    of the rows so far
+    most     bytes it may unpack to
+    trusted  keys one of which must have signed it; None to take it unsigned
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], *, most: int, trusted: Trusted | None = None) -> None:
         self._file = file
+        self._left = most
+        self._trusted = trusted
         self._hashed = hashlib.sha256()
         self.tally = Tally()
         self.head = _head(self._line())
@@ -135,6 +149,9 @@ class Archive:
             line = self._file.readline(_LONGEST_LINE)
         if not line.endswith(b"\n"):
             raise DamagedDump("the archive is cut off" if len(line) < _LONGEST_LINE else "a line is too long")
+        self._left -= len(line)
+        if self._left < 0:
+            raise DamagedDump("the archive unpacks to far more than any archive would")
         self._hashed.update(line)
         return line
 
@@ -143,16 +160,29 @@ class Archive:
             more = self._file.read(1)
         if end.get("sha256") != sha256 or end.get("digest") != self.tally.digest or more:
             raise DamagedDump("the archive is not what was written: its digest differs")
+        if self._trusted is not None:
+            self._trusted.check(end)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Archive]:
+def opened(path: Path, trusted: Trusted | None = None) -> Iterator[Archive]:
     """An archive to read.
 
+    trusted  as in `Archive`; it is known with the last row whether one of them signed it
     raises  OSError when there is no such file; DamagedDump for what is no archive, or one of a newer format
     """
+    most = _MOST_TIMES * path.stat().st_size + _SLACK
     with path.open("rb") as file, gzip.GzipFile(fileobj=file) as packed:
-        yield Archive(packed)  # type: ignore[arg-type]  # a binary file in all but its declared type
+        # A binary file in all but its declared type.
+        yield Archive(packed, most=most, trusted=trusted)  # type: ignore[arg-type]
+
+
+def check(path: Path, trusted: Trusted | None) -> tuple[Head, Tally]:
+    """Read an archive to its end and say what it holds; DamagedDump, NotTrusted, OSError."""
+    with opened(path, trusted) as archive:
+        for _ in archive.rows:
+            pass
+        return archive.head, archive.tally
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`brain backup`, `brain restore` and `brain migrate copy`."""
+"""`brain backup`, `brain restore`, `brain export`, `brain import` and `brain migrate copy`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEPT = tuple(name for name in get_args(Settings.model_fields["storage"].annotat
 
 
 def add_parsers(commands: Commands) -> list[argparse.ArgumentParser]:
-    """The three commands; settings are still to be added to them."""
+    """The commands; settings are still to be added to them."""
     backup = commands.add_parser("backup", help="write Spaces into archive files, while they are in use")
     _add_spaces(backup)
     backup.add_argument("--to", required=True, type=Path, metavar="FOLDER", help="folder of the archives")
@@ -31,6 +31,16 @@ def add_parsers(commands: Commands) -> list[argparse.ArgumentParser]:
     _add_replace(restore)
     restore.set_defaults(run=run_restore)
 
+    out = commands.add_parser("export", help="write a Space into a signed archive, while it is in use")
+    out.add_argument("space", help="id of the Space")
+    out.add_argument("--to", required=True, type=Path, metavar="FILE", help="the archive; there must be no such file")
+    out.set_defaults(run=run_export)
+
+    into = commands.add_parser("import", help="make a Space from an archive that somebody trusted signed")
+    into.add_argument("file", type=Path, help="the archive")
+    into.add_argument("--as", dest="name", metavar="SPACE", help="id of the Space, if not the archive's")
+    into.set_defaults(run=run_import)
+
     migrate = commands.add_parser("migrate", help="move Spaces between stores")
     deeds = migrate.add_subparsers(dest="deed", metavar="DEED", required=True)
     copy = deeds.add_parser("copy", help="copy Spaces from one store into another, history included")
@@ -41,7 +51,7 @@ def add_parsers(commands: Commands) -> list[argparse.ArgumentParser]:
     copy.add_argument("--as", dest="name", metavar="SPACE", help="id of the copy, if not the same; for one Space")
     _add_replace(copy)
     copy.set_defaults(run=run_copy)
-    return [backup, restore, copy]
+    return [backup, restore, out, into, copy]
 
 
 def run_backup(asked: argparse.Namespace, settings: Settings) -> int:
@@ -70,6 +80,48 @@ def run_restore(asked: argparse.Namespace, settings: Settings) -> int:
 
     with _used(store_for(settings)) as store:
         return _each([asked.name or asked.file.name], one)
+
+
+def run_export(asked: argparse.Namespace, settings: Settings) -> int:
+    """The archive complete under its name, or no file."""
+    from brain.app import store_for
+    from brain.backup import work
+    from brain.times import SystemClock
+
+    signer, _ = _keys(settings)
+    if signer is None:
+        raise SettingsError("ARCHIVE_SIGNING_KEY is not set: there is nothing to sign the archive with")
+
+    def one(space_id: str) -> str:
+        written = work.export(store, space_id, asked.to, SystemClock().now_ms(), signer)
+        return f"{written.path}\t{written.tally.digest}\t{written.tally.rows['commit']} commits"
+
+    with _used(store_for(settings)) as store:
+        return _each([asked.space], one)
+
+
+def run_import(asked: argparse.Namespace, settings: Settings) -> int:
+    """The Space complete under a name nobody has, or nothing changed."""
+    from brain.app import store_for
+    from brain.backup import work
+
+    _, trusted = _keys(settings)
+    if trusted is None:
+        raise SettingsError("neither ARCHIVE_PUBKEYS nor ARCHIVE_SIGNING_KEY is set: there is nobody to trust")
+
+    def one(_: str) -> str:
+        space, tally = work.restore(store, asked.file, space_id=asked.name, trusted=trusted)
+        space.close()
+        return f"{space.space_id}\t{tally.digest}\t{tally.rows['commit']} commits"
+
+    with _used(store_for(settings)) as store:
+        return _each([asked.name or asked.file.name], one, instead="--as gives this one another id")
+
+
+def _keys(settings: Settings) -> Any:
+    from brain.backup.signing import keys_of
+
+    return keys_of(settings.archive_signing_key.get_secret_value(), settings.archive_pubkeys)
 
 
 def run_copy(asked: argparse.Namespace, settings: Settings) -> int:
@@ -121,8 +173,13 @@ def _used(store: Any) -> Iterator[Any]:
         store.close()
 
 
-def _each(names: list[str], do: Callable[[str], str]) -> int:
-    """Do it for each and print what came of it; 1 when one failed, told on the error stream."""
+def _each(
+    names: list[str], do: Callable[[str], str], *, instead: str = "--replace lets this one take its place"
+) -> int:
+    """Do it for each and print what came of it; 1 when one failed, told on the error stream.
+
+    instead  what to do when the Space is there already
+    """
     from brain.errors import KipError
     from brain.store.base import SpaceExists, SpaceInUse, SpaceMissing, StoreFormatError
     from brain.store.dump import DamagedDump
@@ -135,7 +192,7 @@ def _each(names: list[str], do: Callable[[str], str]) -> int:
         except SpaceMissing:
             reason = "there is no such Space"
         except SpaceExists as exists:
-            reason = f"there is a Space {exists} already; --replace lets this one take its place"
+            reason = f"there is a Space {exists} already; {instead}"
         except SpaceInUse:
             reason = "the Space is open in another process; stop it first"
         except (DamagedDump, StoreFormatError) as fault:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from brain.backup import archive
+from brain.backup.signing import Signer, Trusted
 from brain.store.base import SpaceStore, Store
 from brain.store.dump import Tally, renamed
 from brain.times import timestamp
@@ -24,14 +25,26 @@ def backup(store: Store, space_id: str, folder: Path, now_ms: int) -> archive.Wr
         return archive.write(rows, path, made_at)
 
 
+def export(store: Store, space_id: str, path: Path, now_ms: int, signer: Signer) -> archive.Written:
+    """Write one Space into a signed archive of that name, as of one moment, while others use it.
+
+    raises  as `backup` does; FileExistsError when there is such a file
+    """
+    with closing(store.open(space_id)) as space, space.dump() as rows:
+        return archive.write(rows, path, timestamp(now_ms), signer)
+
+
 def restore(
-    store: Store, path: Path, *, space_id: str | None = None, replace: bool = False
+    store: Store, path: Path, *, space_id: str | None = None, replace: bool = False, trusted: Trusted | None = None
 ) -> tuple[SpaceStore, Tally]:
     """A Space from an archive, under the archive's name or another; the caller closes it.
 
-    raises  as `Store.load` does; OSError when the file cannot be opened
+    trusted  who must have signed it, which is found out before anything is stored; None to take it unsigned
+    raises   as `Store.load` does; OSError when the file cannot be opened
     """
-    with archive.opened(path) as opened:
+    if trusted is not None:
+        archive.check(path, trusted)
+    with archive.opened(path, trusted) as opened:
         rows = opened.rows if space_id is None else renamed(opened.rows, space_id)
         return store.load(rows, replace=replace), opened.tally
 

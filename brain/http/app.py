@@ -13,6 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 
+from brain.http import archives as carrying
 from brain.http import byok as own_models
 from brain.http import changes as following
 from brain.http import lifecycle as lives
@@ -29,6 +30,7 @@ from brain.http.packing import Packing
 from brain.http.payload import json_response
 from brain.observe.observed import Observed
 from brain.service.access import Access, Doorkeeper
+from brain.service.archives import Archives
 from brain.service.brain import Brain
 from brain.service.byok import Byok
 from brain.service.changes import Changes
@@ -119,6 +121,7 @@ ROUTES = [
     *managing.ROUTES,
     *own_models.ROUTES,
     *lives.ROUTES,
+    *carrying.ROUTES,
 ]
 
 
@@ -135,6 +138,7 @@ def http_app(
     management: Management,
     byok: Byok,
     lifecycle: Lifecycle,
+    archives: Archives,
     observed: Observed,
     memory: Memory,
     writes: Writes,
@@ -192,6 +196,7 @@ def http_app(
     app.state.management = management
     app.state.byok = byok
     app.state.lifecycle = lifecycle
+    app.state.archives = archives
     app.state.measures = observed.measures
     app.state.observed = observed
     app.state.memory = memory

@@ -84,9 +84,9 @@ async def kip_error(request: Request, failure: Exception) -> Response:
     return error_response(500, failure.message, failure.to_wire())
 
 
-async def body_too_large(request: Request, _: Exception) -> Response:
+async def body_too_large(request: Request, failure: Exception) -> Response:
     """A body past the limit; the connection is closed after the answer."""
-    limit = request.app.state.settings.body_limit_bytes
+    limit = failure.args[0] if failure.args else request.app.state.settings.body_limit_bytes
     answer = error_response(413, f"the body is larger than {limit} bytes")
     return _Lingering(bytes(answer.body), 413, headers={"connection": "close"}, media_type=answer.media_type)
 

@@ -32,7 +32,8 @@ Input = TypeVar("Input", bound=BaseModel)
 
 
 class BodyTooLarge(Exception):
-    """The body is larger than the service takes; it was not read to its end."""
+    """The body is larger than the service takes, or the route, which then says how many bytes it takes; it was not read
+    to its end."""
 
 
 class BodyTooSlow(Exception):

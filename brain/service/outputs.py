@@ -214,6 +214,26 @@ class DeletedSpace(TypedDict):
     after: dict[str, Annotated[int, Field(ge=0, le=0)]]
 
 
+class ArchivedSpace(TypedDict):
+    """The Space an archive was made of."""
+
+    space_id: str
+    instance: str
+    made_at: str
+
+
+ImportedSpace = TypedDict(
+    "ImportedSpace",
+    {
+        "space_id": str,
+        "instance": str,
+        "from": ArchivedSpace,
+        "digest": Annotated[str, Field(description="of the rows, as the export told it")],
+        "rows": Annotated[dict[str, Count], Field(description="how many of each sort")],
+    },
+)
+
+
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 

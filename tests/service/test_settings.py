@@ -64,6 +64,8 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "managers": ("a", "b", "c,d", ("c", "d")),
     "allow_open_access": ("true", "false", "true", True),
     "space_secret_keys": (KEYS[0], KEYS[1], f"{KEYS[2]},{KEYS[0]}", f"{KEYS[2]},{KEYS[0]}"),
+    "archive_pubkeys": (KEYS[0], KEYS[1], f"{KEYS[2]}, {KEYS[0]}", (KEYS[2], KEYS[0])),
+    "archive_signing_key": (KEYS[0], KEYS[1], KEYS[2], KEYS[2]),
     "byok_allowed_hosts": ("a.test", "", "b.test,c.test:80", ("b.test", "c.test:80")),
     "metrics_addr": ("off", "127.0.0.1:1", "same", "same"),
     "otel_exporter_otlp_endpoint": ("http://a", "http://b", "https://c", "https://c"),
