@@ -37,6 +37,9 @@ log = structlog.get_logger(__name__)
 WRITE_S = 2.0
 """How often a process of the pool writes its numbers, if they changed."""
 
+_FORK_S = 5.0
+"""How long a fork waits for a check of the store."""
+
 
 class Numbers:
     """Those of one worker. It is made before the fork, in the main process."""
@@ -46,7 +49,7 @@ class Numbers:
         self._folder: Path | None = None
         self._listener: Listener | None = None
         self._recorder: Recorder | None = None
-        self._store: Store | None = None
+        self._store: LateStore | None = None
         self._tracer: Tracer | None = None
         self._written: State = {}
         self._lock = threading.Lock()
@@ -88,7 +91,8 @@ class Numbers:
         """Listen now, not before: a process of the pool must not inherit the socket, nor a lock of its thread."""
         address = self._settings.own_metrics_address
         assert address is not None  # noqa: S101 - as `connect` asked
-        checks = (broker_check(self._settings, required=True), store_check(_Late(self._opened_store)))
+        self._store = LateStore(self._settings)
+        checks = (broker_check(self._settings, required=True), store_check(self._store))
         observed = Observed(Measures(self._settings), Tracer(self._settings), checks=lambda: checks)
         try:
             self._listener = Listener(address, routes_of(observed, self.of_the_pool))
@@ -97,13 +101,6 @@ class Numbers:
             return
         self._listener.start()
         log.info("metrics_served", port=self._listener.address[1])
-
-    def _opened_store(self) -> Store:
-        if self._store is None:
-            from brain.app import store_for
-
-            self._store = store_for(self._settings)
-        return self._store
 
     def of_the_pool(self) -> list[State]:
         """What the processes of the pool have written, those that ended included."""
@@ -143,11 +140,45 @@ class Numbers:
             self._tracer.flush()
 
 
-class _Late:
-    """A store that is opened when it is first checked."""
+class LateStore:
+    """The store of the main process, opened when it is first checked, and not there while the process forks.
 
-    def __init__(self, opened: Callable[[], Store]) -> None:
-        self._opened = opened
+    The pool is filled up again whenever one of its processes has ended: a connection that is open then would be in two
+    processes.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._store: Store | None = None
+        self._lock = threading.Lock()
+        self._is_held = False
+        os.register_at_fork(before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork)
 
     def check(self) -> None:
-        self._opened().check()
+        from brain.app import store_for
+
+        with self._lock:
+            if self._store is None:
+                self._store = store_for(self._settings)
+            self._store.check()
+
+    def close(self) -> None:
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+    def _before_fork(self) -> None:
+        # A check that hangs holds the fork up no longer; the child never uses what it inherits then.
+        self._is_held = self._lock.acquire(timeout=_FORK_S)
+        if self._is_held:
+            with contextlib.suppress(Exception):
+                self._close()
+
+    def _after_fork(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._lock.release()

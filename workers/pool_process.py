@@ -112,27 +112,29 @@ class PoolProcess:
 
     def sweep(self) -> None:
         """Wake for everything that can be done in any Space before the next sweep."""
-        self._each_space(self._wake_for_work)
+        self._each_space(self._wake_for_work, self._opened().spaces.with_work)
 
     def look_at_clock(self) -> None:
-        """Begin the maintenance the clock calls for."""
+        """Begin the maintenance the clock calls for, and what no sweep finds: vectors of an embedder that is new."""
         queue = self._opened().queue
 
         def look(space_id: str, space: SpaceStore) -> None:
             if queue.accept_cycle_by_clock(space):
                 self._tell(Kind.MAINTENANCE, space_id)
+            if self._indexing is not None and self._indexing.is_needed(space):
+                self._tell(Kind.INDEX, space_id)
 
-        self._each_space(look)
+        self._each_space(look, self._opened().spaces.all_ids)
         try:
             self._opened().spaces.finish_removals()
         except Exception as fault:  # noqa: BLE001 - the next look tries again
             log.error("removal_unfinished", **logs.fault(fault))
 
-    def _each_space(self, look: Callable[[str, SpaceStore], None]) -> None:
+    def _each_space(self, look: Callable[[str, SpaceStore], None], of: Callable[[], list[str]]) -> None:
         application = self._opened()
         spaces = application.spaces
         try:
-            for space_id in spaces.all_ids():
+            for space_id in of():
                 if self._is_stopping:
                     return
                 try:

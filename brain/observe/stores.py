@@ -82,6 +82,9 @@ class MeasuredStore:
     def holds(self, space_id: str, instance_id: str) -> dict[str, int]:
         return self._store.holds(space_id, instance_id)
 
+    def with_work(self, *, unindexed: bool) -> Iterable[str] | None:
+        return self._store.with_work(unindexed=unindexed)
+
     def check(self) -> None:
         self._store.check()
 

@@ -264,6 +264,11 @@ class Spaces:
         """Every Space of the deployment, open or not."""
         return sorted(self._store.spaces())
 
+    def with_work(self) -> list[str]:
+        """Those in which somebody may have something to do just now, as far as the store can tell; else every one."""
+        found = self._store.with_work(unindexed=self.embedder is not None)
+        return self.all_ids() if found is None else list(found)
+
     def resident(self) -> list[str]:
         """The Spaces that are open here."""
         with self._lock:

@@ -617,6 +617,14 @@ class Store(Protocol):
         """Ids of all Spaces, sorted."""
         ...
 
+    def with_work(self, *, unindexed: bool) -> Iterable[str] | None:
+        """Ids of the Spaces in which an entry of work is queued or running, sorted; None where only a look at each
+        Space would tell.
+
+        unindexed  also those in which a text never had a vector
+        """
+        ...
+
     def check(self) -> None:
         """Nothing when Spaces can be read and written just now; otherwise the registered error, soon and untried again.
 

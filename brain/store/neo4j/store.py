@@ -34,6 +34,14 @@ _OPEN_ANALYSED = f"{_SPACE} RETURN s.instance, s.analysis"
 _CHECK = "MATCH (f:Format) WHERE f.id = 1 RETURN f.number"
 _ID_RULE = "A Space id has 1 to 64 lower-case letters, digits and underscores."
 _SPACES = "MATCH (s:Space) WHERE s.deployment = $deployment RETURN s.id ORDER BY s.id"
+_WITH_WORK = (
+    "MATCH (s:Space) WHERE s.deployment = $deployment"
+    " CALL (s) { MATCH (w:Open) USING INDEX w:Open(space, queue, id)"
+    " WHERE w.space = s.space AND w.queue IS NOT NULL AND w.id IS NOT NULL RETURN w AS open LIMIT 1"
+    " UNION MATCH (p:Waiting) USING INDEX p:Waiting(space, from_seq)"
+    " WHERE p.space = s.space AND p.from_seq IS NOT NULL AND $unindexed RETURN p AS open LIMIT 1 }"
+    " RETURN DISTINCT s.id ORDER BY s.id"
+)
 # What is left of a Space is found by this node until all of it is gone, whoever is killed meanwhile.
 _REMOVE = (
     f"{_SPACE} SET s.open = true"
@@ -190,6 +198,9 @@ class Neo4jStore:
 
     def spaces(self) -> Iterable[str]:
         return [space_id for (space_id,) in self._ready().read(_SPACES, self._names())]
+
+    def with_work(self, *, unindexed: bool) -> Iterable[str]:
+        return [space_id for (space_id,) in self._ready().read(_WITH_WORK, self._names() | {"unindexed": unindexed})]
 
     def delete(self, space_id: str) -> None:
         if SPACE_ID.fullmatch(space_id) is None:

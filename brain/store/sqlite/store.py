@@ -105,6 +105,9 @@ class SqliteStore:
         names = (path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}"))
         return sorted(name for name in names if SPACE_ID.fullmatch(name) and name not in gone)
 
+    def with_work(self, *, unindexed: bool) -> None:
+        """Each Space is a file of its own."""
+
     def check(self) -> None:
         try:
             _check_usable(self._folder)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from brain.store.base import Lease, LeaseLost, SpaceStore, Work, WorkStatus
+from brain.store.base import Lease, LeaseLost, SpaceStore, Store, Work, WorkStatus
 from brain.times import FixedClock
+from tests.store.building import concept, write_in
 
 
 class StateContract:
@@ -181,3 +182,24 @@ class StateContract:
             transaction.acquire_lease("l", "me", ttl_ms=100, now_ms=0)
             again = transaction.acquire_lease("l", "me", ttl_ms=100, now_ms=100)
             assert again == Lease("l", "me", 2, 200)
+
+    @pytest.mark.requirement("BR-OPS-003")
+    def test_a_store_that_tells_where_there_is_work_tells_every_such_space(
+        self, store: Store, space: SpaceStore
+    ) -> None:
+        store.create("idle", now_ms=0)
+        with space.transaction() as transaction:
+            done = transaction.enqueue("formation", {})
+            transaction.update_work(done, status=WorkStatus.DONE)
+        assert not store.with_work(unindexed=True)
+        with space.transaction() as transaction:
+            waiting = transaction.enqueue("formation", {}, not_before=1 << 50)
+        assert store.with_work(unindexed=False) in (None, [space.space_id])
+        with space.transaction() as transaction:
+            transaction.begin_work(waiting, 0)
+        assert store.with_work(unindexed=False) in (None, [space.space_id])
+        with space.transaction() as transaction:
+            transaction.delete_work(waiting)
+            write_in(transaction, [concept("C-1", name="Alice")])
+        assert not store.with_work(unindexed=False)
+        assert store.with_work(unindexed=True) in (None, [space.space_id])
