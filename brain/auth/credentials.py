@@ -57,8 +57,10 @@ class SpaceToken:
 
     name    unique in the Space; its identity wherever the caller is named
     labels  of the documents it may read beside those without one; None for all
+    mark    tells it from every other token, also from a later one of its name
     """
 
     name: str
     scope: Scope
     labels: frozenset[str] | None
+    mark: str = ""

@@ -89,6 +89,7 @@ class Session:
     delegation      the delegation the principal acts under, when its door says so (§28.5)
     recalls         reads to remember: what is in quarantine is not there for it (§31.6)
     authentication  the class of authentication its door vouches for; None for a door that names none
+    holder          whom its idempotency keys belong to, where its door tells principals of one name apart
 
     Governance fills in the rest when an operation begins; `permissions` and `actors` are then what is really held:
 
@@ -110,6 +111,7 @@ class Session:
     delegation: str | None = None
     recalls: bool = False
     authentication: str | None = None
+    holder: str = ""
     authority: Authority | None = None
     bindings: tuple[tuple[str, frozenset[ElementId]], ...] = ()
     reserved: frozenset[ElementId] = frozenset()

@@ -49,7 +49,7 @@ class Key:
 
     def stored(self, session: Session) -> str:
         """Where the outcome is kept; the key's text itself is not stored."""
-        return digest(["KML", session.principal_id, self.text, self.part]).removeprefix("sha256:")
+        return digest(["KML", session.holder or session.principal_id, self.text, self.part]).removeprefix("sha256:")
 
 
 def recall(reader: Reader, session: Session, key: Key, now_ms: int) -> Kept | None:

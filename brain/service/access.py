@@ -103,7 +103,7 @@ class Doorkeeper:
             return Caller(known.subject, channel, request_id, "cwt", scope=known.scope)
         if known.labels is not None and access is Access.UNLABELLED_READ:
             raise AccessClosed(_LABELLED)
-        return Caller(known.name, channel, request_id, "space_token", known.labels, known.scope)
+        return Caller(known.name, channel, request_id, "space_token", known.labels, known.scope, known.mark)
 
     # --- how ----------------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ class Caller:
     kind        by what it is known: `local` where authentication is off, `anonymous` on a public Space, or a credential
     labels      of the documents it may read beside those without one; None for all
     scope       of its credential; everything where none is asked for
+    mark        of its Space token, which a later token of the same name does not have
     """
 
     principal: str
@@ -31,11 +32,17 @@ class Caller:
     kind: CallerKind = "local"
     labels: frozenset[str] | None = None
     scope: Scope = Scope.FULL
+    mark: str = ""
 
     @property
     def identity(self) -> str:
-        """What handles belong to: two credentials of different kinds never share one, whatever they are called."""
+        """Who it is: two credentials of different kinds are never the same, whatever they are called."""
         return f"{self.kind}:{self.principal}"
+
+    @property
+    def holder(self) -> str:
+        """What handles belong to: whoever is given a token by the name of one that was revoked gets none of its own."""
+        return f"{self.identity}:{self.mark}" if self.mark else self.identity
 
     @property
     def is_restricted(self) -> bool:
@@ -46,4 +53,4 @@ class Caller:
         """The session of this caller's own read-only KIP."""
         from brain.kip.context import Session  # the engine, which there is by the time somebody reads
 
-        return Session(principal_id=self.principal, channel=self.channel, readonly=True)
+        return Session(principal_id=self.principal, channel=self.channel, readonly=True, holder=self.holder)

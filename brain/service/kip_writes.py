@@ -200,6 +200,7 @@ class _Request:
                 may_read=may_read,
                 commit_review=self._reviewer(keyed, kept),
             )
+            session = replace(session, holder=self.caller.holder)
             cited = [
                 _entry(one, sources[int(one.binding[3:])], writer.id) for one in captured if one.binding in self._used
             ]

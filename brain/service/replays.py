@@ -34,7 +34,7 @@ class Keyed:
 
     @classmethod
     def of(cls, route: str, caller: Caller, key: str, asked: Json) -> Keyed:
-        return cls(digest([route, caller.identity, key]).removeprefix("sha256:"), digest(asked))
+        return cls(digest([route, caller.holder, key]).removeprefix("sha256:"), digest(asked))
 
     def found(self, reader: Reader, now_ms: int) -> Document | None:
         """What was kept when the key was first used, None for a key that is free.

@@ -26,6 +26,9 @@ MOST_TOKENS = 100
 
 _RANDOM_BYTES = 24
 _SHOWN = 8
+_MARK = 32
+"""Letters of a digest by which tokens are told apart."""
+
 _LONGEST_NAME = 256
 _LONGEST = 256
 _BY_DIGEST = "space_token"
@@ -56,7 +59,9 @@ class SpaceTokens:
             raise AuthenticationFailed
         self._count(space, digest, now_ms)
         labels = record["labels"]
-        return SpaceToken(record["name"], Scope(record["scope"]), None if labels is None else frozenset(labels))
+        return SpaceToken(
+            record["name"], Scope(record["scope"]), None if labels is None else frozenset(labels), digest[:_MARK]
+        )
 
     def mint(
         self,
