@@ -358,7 +358,9 @@ class Snapshot(Reader, Protocol):
     """
 
     space_id: str
-    seq: Seq
+
+    @property
+    def seq(self) -> Seq: ...
 
     def elements(self, ids: Collection[ElementId]) -> dict[ElementId, Element]:
         """These elements, whatever their state; ids that do not exist are left out."""
