@@ -1,4 +1,4 @@
-"""The tour: a Space, a conversation, three questions and a maintenance cycle, through the service's own HTTP API.
+"""The tour: a Space, a conversation, three questions and a maintenance cycle, through the service's own client.
 
 It prints every request, answer, citation and time as a reader would want them, and checks that each step came out as it
 should. What is said and asked stands in `tour.json`; nothing here knows the answers' wording beyond a word each must or
@@ -17,13 +17,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brain import logs
+from brain.client import BrainError, Client, InvalidRequest, Retries, kip_result, requests
 from brain.serve import Server, address_of, bind
 from brain.settings import Settings
+
+if TYPE_CHECKING:
+    from brain.client import types as t
+    from brain.client.calls import Call
+
+T = TypeVar("T")
 
 _OWNER = "uuc56-gyb"
 _WAIT_S = 120.0
@@ -37,7 +42,7 @@ class TourFailed(Exception):
 class Tour:
     """One play of the tour against a base address."""
 
-    client: httpx.Client
+    client: Client
     script: dict[str, Any]
     space: str = ""
     faults: list[str] = field(default_factory=list)
@@ -45,7 +50,7 @@ class Tour:
     def play(self) -> list[str]:
         """Every step in order; what was not as expected."""
         self._heading("What is here")
-        info = self._request("GET", "/info")
+        info = self._run(requests.info())
         self._say(f"{info['name']} {info['version']}, Memory Interface {info['memory_interface']['kip_memory']}")
         self._create_space()
         self._form()
@@ -58,26 +63,26 @@ class Tour:
         self._heading("1. Create a Space")
         for number in range(1, 10_000):
             self.space = self.script["space"] if number == 1 else f"{self.script['space']}_{number}"
-            body = {"user": _OWNER, "space_id": self.space, "tier": 1}
-            answer = self.client.post("/admin/create_space", json=body)
-            if answer.status_code == 200:
-                self._shown("POST /admin/create_space", body, answer)
+            try:
+                self._run(requests.create_space(self.space, user=_OWNER, tier=1))
+            except InvalidRequest as refused:
+                if "already exists" not in refused.message:
+                    raise
+            else:
                 return
-            if "already exists" not in answer.text:
-                raise TourFailed(f"the Space could not be created: {answer.text}")
         raise TourFailed("no free name for the Space")
 
     def _form(self) -> None:
         self._heading("2. Post a conversation")
         for message in self.script["messages"]:
             self._say(f"{message['name']:>14}: {message['content']}")
-        body = {"messages": self.script["messages"], "context": self.script["context"]}
-        accepted = self._request("POST", f"/v1/{self.space}/formation", body, show_body=False)
-        ended = self._wait(f"/v1/{self.space}/conversations/{accepted['conversation']}")
-        self._expect(ended["status"] == "completed", f"the formation ended as {ended['status']}")
+        messages, context = self.script["messages"], self.script["context"]
+        accepted = self._run(requests.form(self.space, messages, context=context), show_body=False)
+        ended = self._ended(accepted["conversation"], "formation")
         self._say(f"formed by {ended.get('model')}: {len(ended['extra']['memory_refs'])} elements written")
         rows = self._kip("FIND(?p, ?a.asserted_by, ?a.asserted_at) WHERE { ?a ASSERTION {proposition: ?p} }")
-        names = self._names()
+        concepts = self.client.space(self.space).kip("FIND(?c.id, ?c.name) WHERE { ?c CONCEPT {} }")
+        names = {element_id: name for element_id, name in concepts if name}
         for proposition, actor, at in rows:
             said = self._sentence(proposition, names)
             self._say(f"  {said}   (said by {names.get(actor['id'], actor['id'])}, {at[:10]})")
@@ -85,9 +90,8 @@ class Tour:
 
     def _ask(self, question: dict[str, Any]) -> None:
         self._heading(f"3. Ask: {question['query']}   [{question['kind']}]")
-        body = {"query": question["query"]}
-        answer = self._request("POST", f"/v1/{self.space}/recall_structured", body)
-        text: str = answer["answer"]
+        answer = self._run(requests.ask(self.space, question["query"]))
+        text = answer["answer"]
         self._say(f"answer    {text}")
         self._say(f"found     {answer['found']}   (model {answer['model']})")
         for memory in answer.get("memories", []):
@@ -102,46 +106,34 @@ class Tour:
 
     def _maintain(self) -> None:
         self._heading("4. Run a maintenance cycle")
-        started = self._request("POST", f"/v1/{self.space}/maintenance", {"trigger": "on_demand", "scope": "full"})
-        path = f"/v1/{self.space}/conversations/{started['conversation']}?collection=maintenance"
-        ended = self._wait(path)
-        self._expect(ended["status"] == "completed", f"the cycle ended as {ended['status']}")
+        started = self._run(requests.maintain(self.space, "full", trigger="on_demand"))
+        ended = self._ended(started["conversation"], "maintenance")
         self._say(f"report    {ended['extra']['content']}")
-        status = self._request("GET", f"/v1/{self.space}/memory_status")
+        status = self._run(requests.memory_status(self.space))
         self._say(f"memory    {status['graph']}")
 
     # --- the wire -----------------------------------------------------------------------------------------------------
 
-    def _request(self, method: str, path: str, body: Any = None, *, show_body: bool = True) -> Any:
-        answer = self.client.request(method, path, json=body)
-        self._shown(f"{method} {path}", body if show_body else None, answer)
-        if answer.status_code != 200:
-            raise TourFailed(f"{method} {path} answered {answer.status_code}: {answer.text}")
-        payload = answer.json()
-        return payload.get("result", payload)
-
-    def _wait(self, path: str) -> dict[str, Any]:
+    def _run(self, call: Call[T], *, show_body: bool = True) -> T:
+        """Send a request, and show it as it goes over the wire."""
+        sent = f"  {json.dumps(call.body, ensure_ascii=False)}" if show_body and call.body is not None else ""
+        self._say(f"→ {call.method} {call.path}{sent}")
         begun = time.monotonic()
-        while time.monotonic() - begun < _WAIT_S:
-            record: dict[str, Any] = self.client.get(path).json()["result"]
-            if record["status"] in {"completed", "failed", "cancelled"}:
-                self._say(f"{record['status']} after {(time.monotonic() - begun) * 1000:.0f} ms")
-                return record
-            time.sleep(0.05)
-        raise TourFailed(f"{path} did not end within {_WAIT_S:.0f} s")
+        try:
+            return self.client.run(call)
+        finally:
+            self._say(f"← in {(time.monotonic() - begun) * 1000:.1f} ms")
 
-    def _kip(self, command: str, **parameters: Any) -> Any:
-        body = {"command": command, "parameters": parameters}
-        answer = self._request("POST", f"/v1/{self.space}/execute_kip_readonly", body)
-        if answer["status"] != "succeeded":
-            raise TourFailed(f"{command}: {json.dumps(answer)}")
-        return answer["results"][0]["result"]
+    def _ended(self, number: int, collection: t.Collection) -> dict[str, Any]:
+        """A run once it has ended well; RunFailed, NotInTime."""
+        begun = time.monotonic()
+        record = self.client.space(self.space).ended(number, collection, seconds=_WAIT_S)
+        self._say(f"{record['status']} after {(time.monotonic() - begun) * 1000:.0f} ms")
+        return dict(record)
 
-    def _names(self) -> dict[str, str]:
-        concepts = self.client.post(
-            f"/v1/{self.space}/execute_kip_readonly", json={"command": "FIND(?c.id, ?c.name) WHERE { ?c CONCEPT {} }"}
-        ).json()["results"][0]["result"]
-        return {element_id: name for element_id, name in concepts if name}
+    def _kip(self, command: str) -> Any:
+        response = self._run(requests.execute_kip_readonly(self.space, command))
+        return kip_result(response)
 
     def _sentence(self, proposition: dict[str, Any], names: dict[str, str]) -> str:
         value = proposition["object"]
@@ -155,11 +147,6 @@ class Tour:
         if not holds:
             self.faults.append(fault)
             self._say(f"NOT AS EXPECTED: {fault}")
-
-    def _shown(self, what: str, body: Any, answer: httpx.Response) -> None:
-        sent = f"  {json.dumps(body, ensure_ascii=False)}" if body is not None else ""
-        self._say(f"→ {what}{sent}")
-        self._say(f"← {answer.status_code} in {answer.elapsed.total_seconds() * 1000:.1f} ms")
 
     def _heading(self, text: str) -> None:
         sys.stdout.write(f"\n── {text} " + "─" * max(3, 76 - len(text)) + "\n")
@@ -199,7 +186,7 @@ def demo(settings: Settings, *, once: bool) -> int:
     logs.configure("warning" if settings.log_level == "info" else settings.log_level, stream=sys.stderr)
     try:
         with serving(settings) as url:
-            with httpx.Client(base_url=url, timeout=180, transport=httpx.HTTPTransport(retries=40)) as client:
+            with Client(url, retries=Retries(attempts=8)) as client:
                 faults = Tour(client, load_script()).play()
             verdict = "The tour came out as it should." if not faults else f"{len(faults)} steps were not as expected."
             sys.stdout.write(f"\n{verdict}\n")
@@ -211,7 +198,7 @@ def demo(settings: Settings, *, once: bool) -> int:
     except OSError as fault:
         sys.stderr.write(f"cannot listen on {settings.listen_addr}: {fault.strerror}\n")
         return 1
-    except (TourFailed, httpx.HTTPError) as fault:
+    except (TourFailed, BrainError) as fault:
         sys.stderr.write(f"the tour stopped: {fault}\n")
         return 1
     except KeyboardInterrupt:
