@@ -154,5 +154,5 @@ class Doorkeeper:
 
 
 def _is_public(space: OpenSpace) -> bool:
-    with space.snapshot() as now:
+    with space.state() as now:
         return bool(record_of(now)["public"])

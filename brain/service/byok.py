@@ -93,7 +93,7 @@ class OwnModels:
 
     def in_space(self, space: OpenSpace) -> Model:
         """The model of a Space just now."""
-        with space.snapshot() as now:
+        with space.state() as now:
             return self.of(now)
 
 

@@ -109,5 +109,5 @@ def policy_of(reader: Snapshot) -> Effective:
 
 def policy_in(space: OpenSpace) -> Effective:
     """What holds in a Space just now."""
-    with space.snapshot() as now:
+    with space.state() as now:
         return policy_of(now)

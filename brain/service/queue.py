@@ -105,7 +105,7 @@ class Queue:
 
     def accept_cycle_by_clock(self, space: SpaceStore) -> bool:
         """Queue a full cycle when the clock calls for one (BR-MAINT-009); whether it did."""
-        with space.snapshot() as now:
+        with space.snapshot(assumed=True) as now:
             if not self._is_due_by_clock(now):
                 return False
         with space.transaction() as tx:
@@ -151,7 +151,7 @@ class Queue:
 
     def has_work(self, space: SpaceStore) -> bool:
         """Whether a Space has an entry of any kind to take now, or one whose holder may have died."""
-        with space.snapshot() as now:
+        with space.snapshot(assumed=True) as now:
             return self.has_due(now, MAINTENANCE) or self.has_due(now, FORMATION)
 
     def wait_ms(self, space: SpaceStore) -> int | None:
@@ -162,7 +162,7 @@ class Queue:
     def outlook(self, space: SpaceStore) -> tuple[Collection, int] | None:
         """Which queue the next entry to take stands in, and in how many ms it can be taken; None without any entry."""
         at = self._clock.now_ms()
-        with space.snapshot() as now:
+        with space.snapshot(assumed=True) as now:
             lease = now.lease(PASS_LEASE)
             following = self._next_due(now)
             if following is None:
@@ -184,7 +184,7 @@ class Queue:
 
         only  nothing is taken while the next entry stands in another queue than this
         """
-        with space.snapshot() as now:
+        with space.state() as now:
             due = None if self._is_held(now) else self._next_due(now)
         if due is None or only not in (None, due.queue):
             return None

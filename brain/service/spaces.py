@@ -86,6 +86,11 @@ class OpenSpace:
         """The head, for reads beside the engine."""
         return self.store.snapshot()
 
+    def state(self) -> AbstractContextManager[Snapshot]:
+        """The head for who first reads state beside the graph: where every question is a journey, the head comes with
+        the first answer."""
+        return self.store.snapshot(assumed=True)
+
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[Transaction]:
         """A write of state beside the graph; see `SpaceStore.transaction`."""
         return self.store.transaction(durable=durable)
@@ -428,7 +433,7 @@ def is_kept_open(reader: Snapshot) -> bool:
 
 def _is_kept_open(space: OpenSpace) -> bool:
     try:
-        with space.snapshot() as now:
+        with space.state() as now:
             return is_kept_open(now)
     except (SpaceMissing, SpaceNotFound):
         return False
