@@ -15,6 +15,7 @@ COMMANDS = {
     "fuzz": "send mutated commands: no crash, no hang, no write through a reader",
     "chaos": "accept and form inputs while processes, workers and Redis are killed at random",
     "bench": "measure parsing, engine and service, beside the floor and the reference engine",
+    "load": "many clients at once on one API process: requests a second, statuses, percentiles",
     "requirements": "list requirements without a test and marks without a row",
 }
 

@@ -72,3 +72,29 @@ def brain_server(settings: Mapping[str, str] | None = None, *, folder: Path | No
         )
         wait_until_up(f"{url}/info", child)
         yield url
+
+
+def pid_of(url: str) -> str:
+    """The process that listens on an address; OSError when none is found."""
+    port = int(url.rsplit(":", 1)[1])
+    inode = next(
+        (
+            row.split()[9]
+            for row in Path("/proc/net/tcp").read_text().splitlines()[1:]
+            if row.split()[1].endswith(f":{port:04X}") and row.split()[3] == "0A"
+        ),
+        "",
+    )
+    for opened in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if opened.readlink().name == f"socket:[{inode}]":
+                return opened.parent.parent.name
+        except OSError:
+            continue
+    raise OSError(f"nobody is seen to listen on {url}")
+
+
+def processor_ms(pid: str) -> float:
+    """Milliseconds of processor time a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")

@@ -15,7 +15,7 @@ import httpx
 
 from conformance.bench.measure import line, milliseconds
 from conformance.bench.people import load
-from conformance.servers import brain_server
+from conformance.servers import brain_server, pid_of, processor_ms
 
 
 def bench_service(size: int) -> None:
@@ -44,6 +44,7 @@ def bench_service(size: int) -> None:
         with brain_server(folder=folder) as url:
             print(f"service, {size} claims")
             _bench_http(url)
+            bench_packets(url, size)
             line("memory", resident_mb(url), unit="MB")
         asyncio.run(_bench_host_time(folder))
 
@@ -92,6 +93,38 @@ def _bench_http(url: str) -> None:
             time.sleep(0.2)
         question = {"query": "Where does Person number100 live?"}
         line("recall, builtin/offline", milliseconds(lambda: post("recall", question), repeat=10), 32)
+
+
+_PACKETS = 200
+_QUESTIONS = (
+    "Where does Person number{n} live?",
+    "Who knows Person number{n}, and what is number{m} interested in?",
+    "What did Person number{n} say since January 2026?",
+    "Which engineer {k} is in team {t}?",
+    "Who has a zither?",
+)
+
+
+def bench_packets(url: str, size: int) -> None:
+    """Packets about changing people and things of the Space `bench`: the spread at the door, and processor time."""
+    pid = pid_of(url)
+    with httpx.Client(base_url=url, timeout=60) as client:
+
+        def packet(number: int) -> float:
+            question = _QUESTIONS[number % len(_QUESTIONS)].format(
+                n=number * 7919 % size, m=number * 104_729 % size, k=number % 13, t=number % 31
+            )
+            begun = time.perf_counter()
+            client.post("/v1/bench/packet", json={"query": question}).raise_for_status()
+            return (time.perf_counter() - begun) * 1000
+
+        for number in range(len(_QUESTIONS)):  # the first of a process reads the encoding
+            packet(number)
+        spent = processor_ms(pid)
+        times = sorted(packet(number) for number in range(_PACKETS))
+        line("packet p50", times[len(times) // 2])
+        line("packet p95 (goal 200 at 100,000 claims)", times[int(len(times) * 0.95)])
+        line("packet, processor time of the server", (processor_ms(pid) - spent) / _PACKETS)
 
 
 async def _bench_host_time(folder: Path) -> None:
@@ -146,21 +179,9 @@ async def _bench_host_time(folder: Path) -> None:
 
 
 def resident_mb(url: str) -> float:
-    """Resident memory of the process that listens on an address."""
-    port = int(url.rsplit(":", 1)[1])
-    inode = next(
-        (
-            row.split()[9]
-            for row in Path("/proc/net/tcp").read_text().splitlines()[1:]
-            if row.split()[1].endswith(f":{port:04X}") and row.split()[3] == "0A"
-        ),
-        "",
-    )
-    for status in Path("/proc").glob("[0-9]*/fd/*"):
-        try:
-            if status.readlink().name == f"socket:[{inode}]":
-                text = (status.parent.parent / "status").read_text()
-                return int(text.split("VmRSS:")[1].split()[0]) / 1024
-        except OSError:
-            continue
-    return float("nan")
+    """Resident memory of the process that listens on an address; NaN when nobody can say."""
+    try:
+        text = Path(f"/proc/{pid_of(url)}/status").read_text()
+    except OSError:
+        return float("nan")
+    return int(text.split("VmRSS:")[1].split()[0]) / 1024
