@@ -125,11 +125,13 @@ def _wire(head: Head, required: Sequence[Item], gathered: Gathered, kept: int) -
 
 def _tail(gathered: Gathered, kept: int) -> dict[str, Any]:
     """What follows the items: coverage, and what a packet never claims."""
-    reasons: dict[str, Sequence[str]] = dict(gathered.left_out)
-    rest = [item.id for item in gathered.optional[kept:]]
+    omitted = [
+        {"reason": reason, "count": len(ids), "ids": list(ids[:_NAMED])} for reason, ids in gathered.left_out.items()
+    ]
+    rest = len(gathered.optional) - kept
     if rest:
-        reasons["max_tokens"] = rest
-    omitted = [{"reason": reason, "count": len(ids), "ids": list(ids[:_NAMED])} for reason, ids in reasons.items()]
+        named = [item.id for item in gathered.optional[kept : kept + _NAMED]]
+        omitted.append({"reason": "max_tokens", "count": rest, "ids": named})
     away = [name for name, how in gathered.channels.items() if how == "unavailable"]
     coverage = {"partial": bool(omitted or away), "omitted": omitted, "channels": dict(gathered.channels)}
     return {"coverage": coverage, **_NO_CLAIMS}

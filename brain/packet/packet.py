@@ -21,6 +21,7 @@ from brain.packet.question import Question
 from brain.packet.required import RequiredReadIncomplete
 from brain.packet.tokens import Count
 from brain.store.base import ElementId
+from brain.times import Seq
 
 REQUIRED_READ_INCOMPLETE = "recall_required_read_incomplete"
 PROCEDURE_WINDOW_INCOMPLETE = "recall_procedure_window_incomplete"
@@ -64,8 +65,7 @@ def packet_for(
         try:
             gathered = gather(question, reading, read=read)
             packet = pack(head, gathered, max_tokens=max_tokens, count=reader.count, warnings=warnings)
-            # What was changed, erased or hidden meanwhile is not told.
-            if packet.wire is None or not touched_since(reader.engine, head.seq, set(_ids(packet.wire["items"]))):
+            if packet.wire is None or not _was_touched(packet.wire, reader.engine, head.seq):
                 return packet
         except (ReadFailed, RequiredReadIncomplete, ProcedureIncomplete) as failed:
             return insufficient(head, _code(failed), max_tokens=max_tokens, count=reader.count)
@@ -78,6 +78,11 @@ def _code(failed: Exception) -> str:
     if isinstance(failed, ReadFailed) and failed.code == "ExecutionTimeout":
         return DEADLINE_REACHED
     return REQUIRED_READ_INCOMPLETE
+
+
+def _was_touched(wire: Mapping[str, Any], engine: Engine, seq: Seq) -> bool:
+    """Whether anything a packet tells of was changed, erased or hidden since it was read."""
+    return engine.space.head() != seq and touched_since(engine, seq, set(_ids(wire["items"])))
 
 
 def _ids(value: Any) -> Iterator[ElementId]:
