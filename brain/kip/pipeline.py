@@ -172,17 +172,22 @@ class Engine:
         return run_meta(statement, run)  # type: ignore[arg-type]
 
     def preview(self, statement: ast.Preview, run: Run, tx: Transaction) -> Answer:
-        """What a KML text would do, tried in a transaction that the caller undoes."""
+        """What a KML text would do, tried in a transaction that the caller undoes.
+
+        raises  InvalidSyntax, LanguageMismatch for a text that is no KML; ExecutionTimeout, which says nothing of it
+        """
         text = Binder.of(run).text(statement.value, "PREVIEW KML")
+        inner: Any = parse(text, run.check_deadline)
+        if language_of(inner) != "KML":
+            raise errors.LanguageMismatch(f"PREVIEW KML takes KML, and this is {language_of(inner)}.")
         try:
-            inner: Any = parse(text, run.check_deadline)
-            if language_of(inner) != "KML":
-                raise errors.LanguageMismatch(f"PREVIEW KML takes KML, and this is {language_of(inner)}.")
             ledger = ledger_of(run, tx)
             answer, write_set = run_kml(inner, run, tx, ledger=ledger)
             waiting_for = approvals.needed(run.plane, ledger.asked)
             if waiting_for:
                 raise errors.RequiresApproval(details={"permissions": waiting_for})
+        except errors.ExecutionTimeout:
+            raise
         except errors.KipError as error:
             return previewed(error)
         return previewed(answer, write_set)

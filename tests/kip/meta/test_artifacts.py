@@ -177,14 +177,20 @@ class TestPreview:
             ('UPDATE "C-404" SET ATTRIBUTES {a: 1}', "NotFoundOrNotVisible"),
             ('CREATE CONCEPT ?x {TYPE "Person" SET FIELDS {key: "ann"}}', "IdentityConflict"),
             ('UPDATE "C-1" SET ATTRIBUTES {a: 1} EXPECT VERSION 9', "VersionConflict"),
-            ("FIND(?x) WHERE { ?x {} }", "LanguageMismatch"),
-            ("UPDATE", "InvalidSyntax"),
         ],
     )
     def test_it_finds_what_only_the_state_can_tell(self, space: Space, text: str, code: str) -> None:
         space.write('CREATE CONCEPT ?a {TYPE "Person" NAME "Ann" SET FIELDS {key: "ann"}}')
         shown = rows(space, "PREVIEW KML :t", t=text)
         assert (shown["would_commit"], shown["error"]["code"]) == (False, code)
+
+    @pytest.mark.requirement("KI-META-037")
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [("FIND(?x) WHERE { ?x {} }", "LanguageMismatch"), ("UPDATE", "InvalidSyntax"), ("", "InvalidSyntax")],
+    )
+    def test_what_is_no_kml_has_no_effect_to_show(self, space: Space, text: str, code: str) -> None:
+        assert space.error("PREVIEW KML :t", t=text)["code"] == code
 
     @pytest.mark.requirement("KI-META-038")
     def test_it_promises_nothing(self, space: Space) -> None:
