@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.packet.fuse import Ranking, fused
+from tests.laws import law
 
 ids = st.lists(st.integers(1, 30).map(lambda n: f"P-{n}"), unique=True, max_size=12)
 rankings = st.lists(st.builds(Ranking, st.text(max_size=3), ids, st.sampled_from([0.5, 1.0, 2.0])), max_size=5)
@@ -24,6 +25,7 @@ def test_equal_sums_stand_by_kind_and_number() -> None:
     ]
 
 
+@law(60)
 @given(rankings)
 def test_everything_found_is_there_once_whatever_the_order_of_the_rankings(given: list[Ranking]) -> None:
     order = fused(given)
@@ -31,6 +33,7 @@ def test_everything_found_is_there_once_whatever_the_order_of_the_rankings(given
     assert fused(given) == order
 
 
+@law(60)
 @given(ids)
 def test_one_ranking_keeps_its_order(given: list[str]) -> None:
     assert fused([Ranking("only", given)]) == given

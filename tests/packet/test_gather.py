@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.kip.context import OWNER_PERMISSIONS, Session
@@ -20,6 +20,7 @@ from brain.packet.tokens import count
 from brain.store.embedding import index_pending
 from brain.store.hashing import HashEmbedder
 from tests.kip.governance.worlds import GUEST, engine_over, partly_hidden, two_stores, without
+from tests.laws import law
 from tests.packet.conftest import READER, Memory, told
 
 OWNER = Session("owner", "test")
@@ -292,7 +293,7 @@ def test_hostile_text_stays_data(memory: Memory) -> None:
 # --- who reads --------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@law(20, by_night=1_000)
 @given(partly_hidden(), st.sampled_from(["N1 lives N2", "N1", "knows N2 wrote", "spoke N1 N2 N3"]))
 def test_what_is_hidden_changes_nothing_of_a_packet_not_even_a_count(
     tmp_path: Path, world: tuple[object, frozenset[str]], query: str

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brain.packet import pack as module
@@ -14,6 +14,7 @@ from brain.packet.gather import Gathered
 from brain.packet.items import Item, warning_item
 from brain.packet.pack import Head, Packet, insufficient, pack
 from brain.packet.tokens import count
+from tests.laws import law
 
 HEAD = Head("2026-06-01T12:00:00.000Z", 7)
 CHANNELS = {"keyword": "complete", "semantic": "off", "time": "complete", "graph": "complete"}
@@ -57,6 +58,7 @@ def optional_ids(packet: Packet) -> list[str]:
 
 
 @pytest.mark.requirement("BR-RECALL-028", "BR-RECALL-039")
+@law(60)
 @given(gathereds, st.integers(1, 1_500))
 def test_a_packet_has_the_tokens_it_says_and_no_more_than_allowed(gathered: Gathered, most: int) -> None:
     packet = packed(gathered, most)
@@ -68,6 +70,7 @@ def test_a_packet_has_the_tokens_it_says_and_no_more_than_allowed(gathered: Gath
 
 
 @pytest.mark.requirement("BR-RECALL-030", "BR-RECALL-034")
+@law(60)
 @given(gathereds, st.integers(1, 1_500))
 def test_items_are_whole_in_their_order_and_what_is_missing_is_counted(gathered: Gathered, most: int) -> None:
     packet = packed(gathered, most)
@@ -84,6 +87,7 @@ def test_items_are_whole_in_their_order_and_what_is_missing_is_counted(gathered:
 
 
 @pytest.mark.requirement("BR-RECALL-027", "BR-RECALL-030")
+@law(60)
 @given(gathereds, st.integers(1, 1_200), st.integers(0, 600))
 def test_a_tighter_budget_never_adds_anything(gathered: Gathered, most: int, more: int) -> None:
     tight, wide = packed(gathered, most), packed(gathered, most + more)
@@ -93,6 +97,7 @@ def test_a_tighter_budget_never_adds_anything(gathered: Gathered, most: int, mor
 
 
 @pytest.mark.requirement("BR-RECALL-032", "BR-RECALL-038")
+@law(60)
 @given(gathereds, st.integers(1, 1_200))
 def test_what_is_required_is_there_as_one_or_nothing_is(gathered: Gathered, most: int) -> None:
     packet = packed(gathered, most)
@@ -111,7 +116,7 @@ def test_what_is_required_is_there_as_one_or_nothing_is(gathered: Gathered, most
 
 
 @pytest.mark.requirement("BR-RECALL-028")
-@settings(max_examples=60)
+@law(60)
 @given(gathereds)
 def test_sizes_worked_out_by_pieces_are_those_of_the_whole_text(gathered: Gathered) -> None:
     sizes = module._Sizes(HEAD, gathered.required, gathered, count)

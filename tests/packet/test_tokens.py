@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from brain.packet import tokens
 from brain.packet.tokens import EncodingBroken, count, encoding, ranked
+from tests.laws import law
 
 PUBLISHED = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """SHA-256 of OpenAI's o200k_base.tiktoken, as tiktoken states it."""
@@ -43,6 +44,7 @@ def test_known_counts(text: str, tokens_of_it: int) -> None:
     assert count(text) == tokens_of_it
 
 
+@law(60)
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_no_text_is_a_command_to_the_counter(text: str) -> None:
     spelled = encoding().encode_ordinary(text)
