@@ -51,7 +51,13 @@ def add_parsers(commands: Commands) -> list[argparse.ArgumentParser]:
     copy.add_argument("--as", dest="name", metavar="SPACE", help="id of the copy, if not the same; for one Space")
     _add_replace(copy)
     copy.set_defaults(run=run_copy)
-    return [backup, restore, out, into, copy]
+    old = deeds.add_parser("kip1", help="make a Space from an export of a KIP 1.x Space")
+    old.add_argument("file", type=Path, help="the export: UPSERT scripts, as UTF-8 text")
+    old.add_argument("space", help="id of the Space; there must be no such one")
+    old.add_argument("--owner", required=True, metavar="PRINCIPAL", help="who owns it")
+    old.add_argument("--tier", type=int, default=3, help="size it may come to, 10^(tier+2) Concepts; 3 unless given")
+    old.set_defaults(run=run_kip1)
+    return [backup, restore, out, into, copy, old]
 
 
 def run_backup(asked: argparse.Namespace, settings: Settings) -> int:
@@ -141,6 +147,36 @@ def run_copy(asked: argparse.Namespace, settings: Settings) -> int:
         return _each(list(source.spaces()) if asked.all else [asked.space], one)
 
 
+def run_kip1(asked: argparse.Namespace, settings: Settings) -> int:
+    """The Space complete in the store, or not there; what was done is kept beside the file for the next try."""
+    from brain.app import store_for
+    from brain.backup.kip1.convert import convert
+    from brain.service.failures import ServiceFailure
+    from brain.service.spaces import check_space_id, check_tier
+    from brain.times import SystemClock
+
+    try:
+        check_space_id(asked.space)
+        check_tier(asked.tier)
+    except ServiceFailure as fault:
+        raise SettingsError(fault.message) from None
+
+    def one(space_id: str) -> str:
+        counts = convert(
+            store,
+            asked.file,
+            space_id,
+            owner=asked.owner,
+            tier=asked.tier,
+            packages=settings.space_packages,
+            clock=SystemClock(),
+        )
+        return "\t".join([space_id, *(f"{number} {became}" for became, number in sorted(counts.items()))])
+
+    with _used(store_for(settings)) as store:
+        return _each([asked.space], one, instead="choose another id")
+
+
 # --- how --------------------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +216,7 @@ def _each(
 
     instead  what to do when the Space is there already
     """
+    from brain.backup.kip1.refused import ConversionRefused
     from brain.errors import KipError
     from brain.store.base import SpaceExists, SpaceInUse, SpaceMissing, StoreFormatError
     from brain.store.dump import DamagedDump
@@ -195,7 +232,7 @@ def _each(
             reason = f"there is a Space {exists} already; {instead}"
         except SpaceInUse:
             reason = "the Space is open in another process; stop it first"
-        except (DamagedDump, StoreFormatError) as fault:
+        except (ConversionRefused, DamagedDump, StoreFormatError) as fault:
             reason = str(fault)
         except FileExistsError as fault:
             reason = f"{fault.filename2 or fault.filename} is there already"
