@@ -7,6 +7,7 @@ described, and what is described as impossible is refused.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.slow
 SERVED: list[Route] = [*ROUTES, *HEALTH_ROUTES, *METRICS_ROUTES]
 DESCRIPTION = document(SERVED, shard=0, is_guarded=True, free=PATHS)
 
-TEXTS = ("text/plain", "text/markdown")
+TEXTS = ("text/plain", "text/markdown", "application/gzip")
 EXAMPLES = 8
 CHECKS: list[CheckFunction] = [
     not_a_server_error,
@@ -55,6 +56,12 @@ def as_cbor(_: schemathesis.SerializationContext, value: Any) -> bytes:
 def as_text(_: schemathesis.SerializationContext, value: Any) -> bytes:
     """Bodies that are bare text."""
     return str(value).encode("utf-8", "surrogatepass")
+
+
+@schemathesis.serializer("application/gzip")
+def as_archive(_: schemathesis.SerializationContext, value: Any) -> bytes:
+    """Bodies that are bytes: an archive of something."""
+    return gzip.compress(str(value).encode("utf-8", "surrogatepass"))
 
 
 @schemathesis.deserializer("application/cbor")
