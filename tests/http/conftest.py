@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +10,11 @@ from typing import Any
 
 import anyio
 import httpx
+import neo4j
 import pytest
 
 from brain.app import build
-from tests.service.world import OWNER, served, settings_for
+from tests.service.world import OWNER, served, settings_for, store_of
 
 
 @pytest.fixture
@@ -74,6 +75,23 @@ def said(content: str, name: str = "Ana Ruiz", **more: Any) -> dict[str, Any]:
     return {"role": "user", "name": name, "content": content, **more}
 
 
-def holding(folder: Path, text: str) -> list[Path]:
-    """Files in which a text stands."""
-    return [file for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
+def holding(folder: Path, text: str) -> list[str]:
+    """Files in which a text stands, and nodes in the database of the folder's Spaces, if they are in one."""
+    files = [str(file) for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
+    return [*files, *_nodes_holding(store_of(folder), text)]
+
+
+def _nodes_holding(store: Mapping[str, str], text: str) -> list[str]:
+    if not store:
+        return []
+    login = (store["neo4j_user"], store["neo4j_password"])
+    with neo4j.GraphDatabase.driver(store["neo4j_uri"], auth=login) as driver:
+        found = driver.execute_query(
+            "MATCH (s:Space {deployment: $deployment}) MATCH (n) WHERE n.space = s.space"
+            " AND any(name IN keys(n) WHERE valueType(n[name]) STARTS WITH 'STRING' AND n[name] CONTAINS $text)"
+            " RETURN labels(n) AS labels",
+            deployment=store["neo4j_deployment"],
+            text=text,
+            database_=store["neo4j_database"],
+        )
+    return [" ".join(record["labels"]) for record in found.records]

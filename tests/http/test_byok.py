@@ -21,7 +21,7 @@ from brain.times import SystemClock
 from tests.agents.openai_server import ScriptedServer, serving, status, text
 from tests.http.conftest import Door, holding, opened, said
 from tests.http.test_access import cwt, guarded
-from tests.service.world import OWNER, served, settings_for, world
+from tests.service.world import OWNER, served, settings_for, store_of, world
 
 pytestmark = pytest.mark.anyio
 
@@ -234,7 +234,9 @@ def test_the_command_seals_every_space_anew_and_names_those_it_cannot(
     home.application.spaces.close()
     monkeypatch.chdir(tmp_path)
     capsys.readouterr()
-    store = ["--db", str(tmp_path), "--storage", "local"]
+    for name, value in store_of(tmp_path).items():
+        monkeypatch.setenv(name.upper(), value)
+    store = ["--db", str(tmp_path), "--storage", store_of(tmp_path).get("storage", "local")]
     for keys, code, told in (
         (KEYS[1], 1, "attic\tnothing to do"),
         (f"{KEYS[1]},{KEYS[0]}", 0, "attic\tnothing to do\nhome\tsealed anew"),

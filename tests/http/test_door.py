@@ -15,7 +15,7 @@ from brain.agents.model import ModelAnswer, ModelRequest, say
 from brain.http.principals import parse_principal, principal_text
 from brain.service.failures import InvalidInput
 from tests.http.conftest import Door, opened, said
-from tests.service.world import OWNER, served, with_model
+from tests.service.world import OWNER, served, until, with_model
 
 pytestmark = pytest.mark.anyio
 
@@ -317,9 +317,11 @@ async def test_a_caller_who_leaves_frees_its_place_and_the_run_is_closed(tmp_pat
     async with served(with_model(tmp_path, model, llm_max_concurrency=1)) as client:
         await client.post("/admin/create_space", json={"user": OWNER, "space_id": "home", "tier": 1})
         door = Door(client, "home")
-        with anyio.move_on_after(0.5):
-            await door.post("recall", {"query": "Who is Ana?"})
-        with anyio.fail_after(5):
+        async with anyio.create_task_group() as caller:
+            caller.start_soon(door.post, "recall", {"query": "Who is Ana?"})
+            await until(lambda: model.asked, 20)
+            caller.cancel_scope.cancel()
+        with anyio.fail_after(20):
             while (await door.result("conversations/1?collection=recall"))["status"] == "working":  # noqa: ASYNC110
                 await anyio.sleep(0.02)
         assert model.left == model.asked == 1

@@ -9,7 +9,8 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
+from threading import Lock
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
@@ -24,6 +25,8 @@ T = TypeVar("T")
 _ATTEMPTS = 3
 """How often a call without effects is tried: after a restart of the database each pooled connection fails once."""
 
+_CLOSE_AGAIN_S = (0.01, 0.1, 0.5)
+
 _PROMPT_S = 1.0
 """A failure that came later than this was no stale connection."""
 
@@ -35,7 +38,9 @@ class Database:
     """
 
     def __init__(self, uri: str, user: str, password: str, *, database: str, lock_wait_ms: int) -> None:
-        self._driver = neo4j.GraphDatabase.driver(
+        self._made: neo4j.Driver | None = None
+        self._make = partial(
+            neo4j.GraphDatabase.driver,
             uri,
             auth=(user, password),
             connection_timeout=5.0,
@@ -46,6 +51,8 @@ class Database:
             telemetry_disabled=True,
             user_agent="brain-memory",
         )
+        self._making = Lock()
+        self._is_closed = False
         self._name = database
         self.lock_wait_ms = lock_wait_ms
         self.trips = 0
@@ -93,7 +100,30 @@ class Database:
         return _attempted(attempt)
 
     def close(self) -> None:
-        self._driver.close()
+        """Close every connection, also those at work for somebody who was not waited for."""
+        with self._making:
+            driver, self._made, self._is_closed = self._made, None, True
+        if driver is None:
+            return
+        for pause in (*_CLOSE_AGAIN_S, None):
+            try:
+                driver.close()
+            except BufferError:  # a thread was just writing into the connection that should say goodbye
+                if pause is None:
+                    raise
+                time.sleep(pause)
+            else:
+                return
+
+    @property
+    def _driver(self) -> neo4j.Driver:
+        """Made when it is first needed: what is never used has nothing to close."""
+        with self._making:
+            if self._is_closed:
+                raise neo4j.exceptions.ServiceUnavailable("closed here")
+            if self._made is None:
+                self._made = self._make()
+            return self._made
 
     def _alone(
         self, statement: str, parameters: Parameters, timeout_s: float | None, access: str, attempts: int = _ATTEMPTS
