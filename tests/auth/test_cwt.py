@@ -188,7 +188,7 @@ def test_a_token_without_end_is_not_read_to_its_end() -> None:
         verifier().verify("A" * (LONGEST + 1))
 
 
-@pytest.mark.requirement("BR-AUTH-005")
+@pytest.mark.requirement("BR-AUTH-005", "BR-AUTH-030")
 def test_a_token_made_here_is_good_here_and_stands_in_a_header() -> None:
     private, public = new_key_pair()
     token = sign(

@@ -378,7 +378,7 @@ def test_failures_are_forgotten_after_a_minute_and_counted_by_address() -> None:
     assert len(failures._failed) <= 4_096
 
 
-@pytest.mark.requirement("BR-AUTH-023")
+@pytest.mark.requirement("BR-AUTH-023", "BR-CONF-003", "BR-CONF-004")
 def test_settings_of_authentication_are_checked_at_the_start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for given in ({"ed25519_pubkeys": "kitchen"}, {"managers": MANAGER}):
