@@ -15,7 +15,7 @@ from brain import errors
 from brain.agents.door import Door, first_error, is_success
 from brain.agents.formation import Pass
 from brain.agents.jobs import FormationJob, Place
-from brain.agents.remember.compile import assemble, compile_document, define_predicates, define_type
+from brain.agents.remember.compile import Compiled, assemble, compile_document, define_predicates, define_type
 from brain.agents.remember.document import LISTS
 from brain.agents.remember.faults import Fault
 from brain.agents.remember.parse import Parsed, read_document
@@ -60,6 +60,7 @@ class Checked:
 
     formation: Pass
     parsed: Parsed
+    compiled: Compiled
     known: tuple[str, ...]
     commands: tuple[str, ...]
 
@@ -73,7 +74,7 @@ def check_document(place: Place, job: FormationJob, document: Mapping[str, Any])
     faults = [*_unknown(document), *parsed.faults]
     if parsed.is_empty and not faults:
         faults.append(Fault("document", "There is nothing in it to keep.", f"Fill one of {', '.join(LISTS)}."))
-    formation = Pass.prepared(place, job)
+    formation = Pass.prepared(place, job, is_told=False)
     words = formation.turn.vocabulary
     definitions = define_predicates(parsed.new_predicates, words)
     faults += definitions.faults
@@ -85,7 +86,7 @@ def check_document(place: Place, job: FormationJob, document: Mapping[str, Any])
         faults.append(Fault("document", "It defines words and says nothing with them.", "Add a claim."))
     if faults:
         raise DocumentRefused(faults)
-    return Checked(formation, parsed, definitions.known, commands)
+    return Checked(formation, parsed, compiled, definitions.known, commands)
 
 
 def keep_document(checked: Checked, ready: Callable[[Ready], None]) -> Mapping[str, Any]:
@@ -98,9 +99,12 @@ def keep_document(checked: Checked, ready: Callable[[Ready], None]) -> Mapping[s
     """
     formation = checked.formation
     defined = tuple(_define(formation.door, checked.commands))
-    compiled = compile_document(checked.parsed, formation.ground())
-    if compiled.faults:
-        raise DocumentRefused(compiled.faults)
+    compiled = checked.compiled
+    if checked.commands or formation.has_strangers:
+        # It speaks of what is there only now.
+        compiled = compile_document(checked.parsed, formation.ground())
+        if compiled.faults:
+            raise DocumentRefused(compiled.faults)
     notes = [f"{name} exists already and was used as it is" for name in checked.known]
     names = frozenset(filter(None, assemble(compiled.pieces, formation.door.origin).handles.values()))
     ready(Ready(names, (*notes, *compiled.warnings), defined, checked.parsed.summary))

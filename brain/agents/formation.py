@@ -101,9 +101,21 @@ class CommitGuard:
 
 
 class Pass:
-    """One Formation pass from its beginning to its result; also one whose document a caller brings."""
+    """One Formation pass from its beginning to its result; also one whose document a caller brings.
 
-    def __init__(self, place: Place, job: FormationJob, reading: Reading, cast: Cast, vocabulary: Vocabulary) -> None:
+    is_told  whether a model will be told of what is known, which takes more reading than knowing who is meant
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        job: FormationJob,
+        reading: Reading,
+        cast: Cast,
+        vocabulary: Vocabulary,
+        *,
+        is_told: bool = True,
+    ) -> None:
         self._place = place
         self._job = job
         self._reading = reading
@@ -126,13 +138,13 @@ class Pass:
         )
         self._remember = Remember(self.door, self.ground)
         self.tools = (self._remember, ExecuteKip(self.door), KipReference())
-        self.turn = self._turn(vocabulary)
+        self.turn = self._turn(vocabulary, is_told=is_told)
 
     @classmethod
-    def prepared(cls, place: Place, job: FormationJob) -> Pass:
+    def prepared(cls, place: Place, job: FormationJob, *, is_told: bool = True) -> Pass:
         """Read what the pass begins with."""
         reading = Reading(place.engine, reader_session("agent:formation"))
-        return cls(place, job, reading, cast_of(job, reading), read_vocabulary(reading))
+        return cls(place, job, reading, cast_of(job, reading), read_vocabulary(reading), is_told=is_told)
 
     @classmethod
     def begin(cls, place: Place, job: FormationJob) -> Pass:
@@ -146,14 +158,14 @@ class Pass:
 
     # --- what the model is told ---------------------------------------------------------------------------------------
 
-    def _turn(self, vocabulary: Vocabulary) -> FormationTurn:
+    def _turn(self, vocabulary: Vocabulary, *, is_told: bool) -> FormationTurn:
         job, cast = self._job, self._cast
         speakers = list({_key(speaker): _ref(speaker) for speaker in cast.everybody}.values())
         texts = [one.said.content[:_MESSAGE_CHARACTERS] for one in heard(job, cast)]
         named = find_named([*texts, *(ref.name for ref in speakers), job.topic or ""], self._reading)
         stored = list(read_entities((ref.id for ref in speakers if ref.id), self._reading).values())
         entities = list({entity.id: entity for entity in (*stored, *named.mentioned)}.values())[:MAX_ENTRIES]
-        claims = read_claims(entities, self._now, self._reading)
+        claims = read_claims(entities, self._now, self._reading) if is_told else {}
         entries, cut = fitted(build_entries(speakers, stored, named, claims))
         commitments = read_commitments(stored, self._reading)
         return FormationTurn(
@@ -196,6 +208,11 @@ class Pass:
         return tuple(lines)
 
     # --- writing ------------------------------------------------------------------------------------------------------
+
+    @property
+    def has_strangers(self) -> bool:
+        """Whether a write stores somebody who speaks here before anything else."""
+        return bool(self._cast.to_store)
 
     def _store(self, speakers: Sequence[Speaker]) -> None:
         try:
