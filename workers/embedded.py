@@ -161,6 +161,7 @@ class EmbeddedRunner:
                 if is_round:
                     looked_at_all = begun
                     await self._asked(self._spaces.finish_removals)
+                    await self._asked(self._spaces.flush)
                 await self._asked(partial(self._spaces.evict_idle, self._idle_ms))
                 await anyio.sleep(self._sweep_s)
 

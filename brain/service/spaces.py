@@ -283,6 +283,22 @@ class Spaces:
         """Take away what is left of Spaces whose removal was cut short; what was."""
         return self._store.finish_removals()
 
+    def flush(self) -> list[str]:
+        """Have all that was committed in the Spaces open here on the disk; those of which it is."""
+        flushed = []
+        for space_id in self.resident():
+            space = self._open.get(space_id)
+            try:
+                if space is not None and space.pin(counts_as_use=False):
+                    try:
+                        space.store.flush()
+                        flushed.append(space_id)
+                    finally:
+                        space.unpin()
+            except Exception as fault:  # noqa: BLE001 - one that is being closed, or broken, must not hide the others
+                log.warning("flush_failed", space=space_id, **logs.fault(fault))
+        return flushed
+
     def evict_idle(self, idle_ms: int) -> list[str]:
         """Close Spaces nobody has used for `idle_ms`; those held open by a run or request stay, and those that are to
         be kept open. Their ids. One that cannot be closed is tried again the next time.

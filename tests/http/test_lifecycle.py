@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -69,6 +70,27 @@ async def test_a_flushed_space_is_on_the_disk_up_to_its_last_commit(tmp_path: Pa
         info = await home.door.result("info")
         assert await home.done("flush_space") == {"space_seq": info["db_stats"]["space_seq"]}
         assert (await home.admin("flush_space", space="nowhere")).status_code == 404
+
+
+@pytest.mark.requirement("BR-LIFE-004")
+async def test_open_spaces_are_flushed_at_every_look_at_all_spaces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.embedded._ROUND_S", 0.0)
+    async with at_home(tmp_path, sweep_interval_ms=100) as home:
+        await home.create("other")
+        spaces, flushed = home.application.spaces, Counter[str]()
+        for space_id in ("home", "other"):
+            store = spaces.get(space_id).store
+
+            def flush(space_id: str = space_id) -> None:
+                flushed[space_id] += 1
+                if space_id == "home":
+                    raise InternalError("the disk is gone")
+
+            monkeypatch.setattr(store, "flush", flush)
+        await until(lambda: min(flushed["home"], flushed["other"]) >= 2)
+        assert spaces.resident() == ["home", "other"]
 
 
 @pytest.mark.requirement("BR-LIFE-006", "BR-LIFE-008")
