@@ -47,14 +47,14 @@ _LOCK = (
 _OUTCOME = (
     f"{SPACE} SET s.open = true WITH s"
     " OPTIONAL MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq = $seq"
-    " RETURN s.token, s.head, c.tx_id"
+    " RETURN s.token, c.token"
 )
 # A statement that was sent and never answered may still wait for the lock: it will not find the token it expects.
 _OUTCOME_FENCED = (
     f"{SPACE} SET s.open = true WITH s, s.token AS token"
     " SET s.token = CASE WHEN token = $expected THEN $fence ELSE token END WITH s, token"
     " OPTIONAL MATCH (c:Commit) USING INDEX c:Commit(space, seq) WHERE c.space = $space AND c.seq = $seq"
-    " RETURN token, s.head, c.tx_id"
+    " RETURN token, c.token"
 )
 _TOKEN = f"{SPACE} RETURN s.token"
 
@@ -304,11 +304,11 @@ class Neo4jSpace:
                 continue
             if not rows:
                 break
-            found_token, head, tx_id = rows[0]
+            found_token, of_commit = rows[0]
             if found_token == token:
                 return True
             if transaction.recorded is not None:
-                return bool(head > transaction.seq and tx_id == transaction.recorded.tx_id)
+                return bool(of_commit == token)
             if not transaction.has_sent:
                 return True
             if found_token in (start, fence):

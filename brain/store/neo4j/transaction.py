@@ -244,7 +244,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             "merges_seq": head.merges_seq,
         }
         lists = self._new_in_graph()
-        lists["nodes"].append({"labels": ["Commit"], "properties": self._stored(self._commit)})
+        lists["nodes"].append({"labels": ["Commit"], "properties": {**self._stored(self._commit), "token": token}})
         self._send_work()
         self._send_last(flush.LAST_OF_GRAPH, names, **lists, documents=self._kept_documents(), changed=changed)
         return head
