@@ -63,6 +63,16 @@ def test_what_is_too_large_for_one_statement_of_the_store_runs_step_by_step(pair
 
 
 @requirement("KI-ERR-080")
+@pytest.mark.parametrize("head", ["FIND(?x) WHERE {{ {0} }} ORDER BY {1}", "FIND({1}) WHERE {{ {0} }}"])
+@pytest.mark.parametrize("item", ["?x.a{}", "COUNT(?x.a{})"])
+def test_thousands_of_columns_end_at_the_deadline(pair: Space, head: str, item: str) -> None:
+    columns = ", ".join(item.format(number) for number in range(12_000))
+    began = time.thread_time()
+    pair.answer(head.format('?x {type: "Person"}', columns), envelope={"options": {"deadline_ms": 1_000}})
+    assert time.thread_time() - began < 1.8
+
+
+@requirement("KI-ERR-080")
 def test_hundreds_of_patterns_are_put_in_order_at_once(pair: Space) -> None:
     patterns = " ".join(f'?b{i} BELIEF ("C-1", "timezone", ?v{i})' for i in range(250))
     began = time.thread_time()

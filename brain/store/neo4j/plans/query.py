@@ -69,8 +69,13 @@ class Query:
         return bool(self.clauses)
 
     def bind(self, value: Any) -> str:
-        """A parameter for a value. Its name is made of letters, as `connection.py` reads them."""
+        """A parameter for a value. Its name is made of letters, as `connection.py` reads them.
+
+        raises  NotPushable for more values than two letters name
+        """
         first, second = divmod(len(self.parameters), len(ascii_lowercase))
+        if first >= len(ascii_lowercase):
+            raise NotPushable("too many values")
         name = f"v_{ascii_lowercase[first]}{ascii_lowercase[second]}"
         self.parameters[name] = value
         return f"${name}"

@@ -28,6 +28,10 @@ TEXT = "2"
 """The rank of a value that can only be a text."""
 
 
+_MOST_VALUES = 500
+"""Values of one statement."""
+
+
 class NotPushable(Exception):
     """The plan says something this store has no exact SQL for."""
 
@@ -131,7 +135,13 @@ class Query:
         return Query(self.at, True, stands=dict(self.stands), bindings=self.bindings, aliases=self.aliases)
 
     def bind(self, value: Any) -> str:
-        """A parameter for a value; no value ever stands in the text of a statement."""
+        """A parameter for a value; no value ever stands in the text of a statement.
+
+        raises  NotPushable for more than SQLite is made for: preparing the statement alone would take seconds, during
+                which nobody looks at the clock
+        """
+        if len(self.bindings) >= _MOST_VALUES:
+            raise NotPushable("too many values")
         name = f"v{len(self.bindings)}"
         self.bindings[name] = value
         return f":{name}"
