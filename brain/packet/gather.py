@@ -163,7 +163,7 @@ def _claims(
     claims = Claims(reading, question.terms)
     claims.around(anchors, 1)
     claims.around(_ring(claims, anchors), 2)
-    propositions = [view["id"] for view in found.of("keyword:proposition", "semantic:proposition")]
+    propositions = [view["id"] for view in found.of("keyword:proposition")]
     propositions += claims.citing([view["id"] for view in found.of("keyword:evidence", "semantic:evidence")])
     for element_id, view in read_by_planner.items():
         propositions += [i for i in (element_id, ref_id(view.get("proposition"))) if i and i.startswith("P-")]

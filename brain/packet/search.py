@@ -59,7 +59,9 @@ def search(question: Question, periods: Sequence[Period], reading: Reading) -> F
             queries[f"keyword:{kind}"] = (text.format(mode="", limit=HITS), {"words": words})
     if reading.engine.embedder is not None:
         channels["semantic"] = "complete"
-        for kind, text in _FOUND.items():
+        # What a relation is called is short and tells little by likeness, and Propositions outnumber all else.
+        for kind in ("concept", "evidence"):
+            text = _FOUND[kind]
             queries[f"semantic:{kind}"] = (text.format(mode=_SEMANTIC, limit=_LIKE), {"words": question.text})
     for number, period in enumerate(periods):
         for type_name, member in _DATES:
