@@ -94,6 +94,29 @@ def bare(response: httpx.Response) -> Any:
     return response.json()
 
 
+def kip(response: httpx.Response) -> Any:
+    """A KIP response, unless nothing of the request was done and it may be sent again: Busy then.
+
+    What ran out of its own time would do so again, and is left to the caller.
+    """
+    body = response.json()
+    faults = [told.get("error") for told in body["results"] or (body,)]
+    if body["status"] == "failed" and all(fault is not None and _passes(fault) for fault in faults):
+        raise errors.Busy(
+            faults[0]["message"],
+            after_s=max(fault["retry"].get("after_ms", 0) for fault in faults) / 1000,
+            status=response.status_code,
+            data=faults[0],
+            request_id=response.headers.get("x-request-id"),
+        )
+    return body
+
+
+def _passes(fault: Mapping[str, Any]) -> bool:
+    is_safe: bool = fault.get("retry", {}).get("class") == "safe_same_request"
+    return is_safe and fault["code"] != "ExecutionTimeout"
+
+
 def text(response: httpx.Response) -> str:
     """A body that is text."""
     return response.text
@@ -131,7 +154,7 @@ def answer_of(call: Call[T], response: httpx.Response) -> T:
     if response.is_success or response.status_code in call.also:
         try:
             return call.read(response)
-        except ValueError:
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise errors.UnexpectedAnswer(
                 f"{call.route} was answered with something else than this service sends",
                 status=response.status_code,

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from brain.client.calls import Call, Repeat, bare, data, page, result, text
+from brain.client.calls import Call, Repeat, bare, data, kip, page, result, text
 
 if TYPE_CHECKING:
     from brain.client import types as t
@@ -245,7 +245,7 @@ def execute_kip(
     execution = {"mode": mode, "idempotency_key": key or str(uuid.uuid4())}
     body = {"operations": list(commands), "execution": execution}
     body |= _given(parameters=parameters, sources=None if sources is None else list(sources), dry_run=dry_run)
-    return Call("POST /v1/{space_id}/execute_kip", bare, {"space_id": space}, body, repeat=_AGAIN)
+    return Call("POST /v1/{space_id}/execute_kip", kip, {"space_id": space}, body, repeat=_AGAIN)
 
 
 def pin(space: str, entity: str, pinned: bool = True) -> Call[t.PinOutput]:
@@ -325,7 +325,7 @@ def execute_kip_readonly(
     body |= _given(parameters=parameters)
     if snapshot_token is not None:
         body["read"] = {"snapshot_token": snapshot_token}
-    return Call("POST /v1/{space_id}/execute_kip_readonly", bare, {"space_id": space}, body, repeat=_AGAIN)
+    return Call("POST /v1/{space_id}/execute_kip_readonly", kip, {"space_id": space}, body, repeat=_AGAIN)
 
 
 def attention(space: str, cursor: str | None = None, *, limit: int | None = None) -> Call[t.AttentionRecall]:

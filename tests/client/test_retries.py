@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.client import AsyncClient, Busy, Client, ConnectionLost, Refused, Retries, ServiceFailed, requests
+from brain.client import AsyncClient, Busy, Client, ConnectionLost, KipFailed, Refused, Retries, ServiceFailed, requests
 from brain.client.calls import Call, Repeat
 
 ANSWER = {"result": {"conversation": 1}}
@@ -142,6 +142,44 @@ def test_it_waits_at_least_as_long_as_it_was_told_to_and_gives_up_when_that_is_t
         client.space("home").probe("x")
     assert refused.value.after_s == 3600
     assert patient.waited == []
+
+
+def kip_answer(code: str, retry: str, **more: Any) -> httpx.Response:
+    error = {"code": code, "message": "m", "hint": "h", "retry": {"class": retry, **more}}
+    results = [] if code == "RateLimited" else [{"status": "failed", "error": error}]
+    refused = {"error": error} if code == "RateLimited" else {}
+    return httpx.Response(200, json={"kip": "2.0", "status": "failed", "results": results, **refused})
+
+
+DONE = httpx.Response(
+    200, json={"kip": "2.0", "status": "succeeded", "results": [{"status": "succeeded", "result": 1}]}
+)
+
+
+def test_kip_that_was_not_done_and_may_be_sent_again_is_sent_again() -> None:
+    for refusal in (
+        kip_answer("RateLimited", "safe_same_request", after_ms=3_000),
+        kip_answer("SerializationConflict", "safe_same_request"),
+    ):
+        told = Told(refusal, DONE)
+        with told.client() as client:
+            assert client.space("home").write("ASSERT") == 1
+        assert len(told.sent) == 2
+    told = Told(kip_answer("RateLimited", "safe_same_request", after_ms=3_000), DONE)
+    with told.client() as client:
+        client.space("home").kip("FIND")
+    assert told.waited[0] >= 3
+
+
+def test_kip_that_was_refused_for_good_or_ran_out_of_time_is_not() -> None:
+    for refusal in (
+        kip_answer("NotAuthorized", "requires_different_authority"),
+        kip_answer("ExecutionTimeout", "safe_same_request"),
+    ):
+        told = Told(refusal)
+        with told.client() as client, pytest.raises(KipFailed):
+            client.space("home").kip("FIND")
+        assert len(told.sent) == 1
 
 
 def test_it_gives_up_after_its_attempts_with_the_last_failure() -> None:
