@@ -43,9 +43,7 @@ def check_url(text: str, allowed: Collection[str]) -> None:
     literal = _literal(url.host)
     if literal is not None and not _is_public(literal):
         raise AddressRefused("it is an address inside a network")
-    if literal is None and (
-        "." not in url.host or url.host.rstrip(".").endswith((".localhost", ".local", ".internal"))
-    ):
+    if literal is None and ("." not in url.host or url.host.rstrip(".").endswith(_INSIDE)):
         raise AddressRefused("it is a name inside a network")
 
 

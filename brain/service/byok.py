@@ -1,7 +1,7 @@
 """Models that Spaces bring along: what their managers set, its key sealed at rest, and which model a run asks.
 
-The key is written once and never told again. It is sealed together with where it may be sent, so that neither another
-Space nor another address can be given it in the store.
+The key is written once and never told again. It is sealed together with where it may be sent, so that no other address
+can be given it in the store. It goes along when a Space moves: it opens wherever the same sealing keys are.
 """
 
 from __future__ import annotations
