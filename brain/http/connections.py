@@ -32,6 +32,9 @@ _HEADER_PIECE = 8 * 1024
 _LEAST_SENT = 64 * 1024
 """Bytes of an answer that a client has to take within the time limit, or all that is left of it."""
 
+_MOMENT_S = 0.002
+"""How long an answer that does not end may be held, for what is to go with it."""
+
 _FEWEST = 256
 _FILES_FOR_THE_REST = 0.75
 
@@ -78,6 +81,61 @@ def _in_origin_form(request: h11.Request) -> h11.Request:
     )
 
 
+class Joined:
+    """A transport that sends headers and body of an answer together: one call of the system and one packet, where they
+    were two. What an answer writes is held until it ends, and no longer than a moment."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._due: list[bytes] = []
+        self._size = 0
+        self._moment: asyncio.TimerHandle | None = None
+
+    def write(self, data: bytes) -> None:
+        """Send with what follows; at once where that is a lot already, so that the sender learns to wait."""
+        if not data:
+            return
+        if not self._due:
+            self._moment = self._loop.call_later(_MOMENT_S, self.flush)
+        self._due.append(data)
+        self._size += len(data)
+        if self._size >= _LEAST_SENT:
+            self.flush()
+
+    def get_write_buffer_size(self) -> int:
+        """Bytes that were written and not sent."""
+        return self._size + self._transport.get_write_buffer_size()
+
+    def close(self) -> None:
+        """After everything that was written."""
+        self.flush()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Now, and without it."""
+        self._drop()
+        self._transport.abort()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        data = self._drop()
+        if data and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _drop(self) -> bytes:
+        data = self._due[0] if len(self._due) == 1 else b"".join(self._due)
+        self._due.clear()
+        self._size = 0
+        if self._moment is not None:
+            self._moment.cancel()
+            self._moment = None
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(H11Protocol):
     """One HTTP/1.1 connection; `bounded` gives it its limits."""
 
@@ -89,7 +147,7 @@ class Connection(H11Protocol):
         self.conn = _Requests(h11.SERVER, HEADER_LIMIT_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", Joined(transport, self.loop)))
         self._waits_since = self._sent_at = self.loop.time()
         self._unsent = 0
         self._held = b""
@@ -112,6 +170,7 @@ class Connection(H11Protocol):
             super().data_received(piece)
 
     def on_response_complete(self) -> None:
+        cast("Joined", self.transport).flush()
         self._waits_since = self.loop.time()
         super().on_response_complete()
         self._feed()
