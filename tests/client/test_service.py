@@ -30,6 +30,7 @@ from brain.client import (
 from brain.client.types import Message
 from brain.demo.tour import serving
 from tests.http.test_access import MANAGER, PUBLIC_KEY, cwt
+from tests.http.test_archives import PRIVATE
 from tests.service.processes import started
 from tests.service.world import OWNER, settings_for
 
@@ -46,6 +47,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         ed25519_pubkeys=(PUBLIC_KEY,),
         managers=(MANAGER,),
         metrics_addr="same",
+        archive_signing_key=PRIVATE,
     )
     with serving(settings) as address:
         yield address
@@ -134,6 +136,16 @@ def test_a_space_is_managed(client: Client, home: Space) -> None:
     assert home.delete(confirm=home.id)["space_id"] == home.id
     with pytest.raises(NotFound):
         home.space_info()
+
+
+def test_a_space_goes_out_as_an_archive_and_comes_in_under_another_id(client: Client, home: Space) -> None:
+    home.remember(ANA, LIVES)
+    archive = home.export_space()
+    brought = client.import_space(archive, f"{home.id}_again")
+    assert brought["space_id"] == f"{home.id}_again"
+    assert "Lisbon" in client.space(f"{home.id}_again").ask("Where does Ana live?")["answer"]
+    with pytest.raises(InvalidRequest):
+        client.import_space(archive[:-20], f"{home.id}_cut")
 
 
 def test_the_service_tells_of_itself(client: Client) -> None:
