@@ -27,7 +27,6 @@ from brain.service.inputs import (
     RecallInput,
 )
 from brain.service.outputs import PacketOutput
-from brain.service.policy import policy_in
 from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
@@ -163,14 +162,15 @@ class Brain:
         }
         shown = [message.to_wire() for message in asked.messages]
         with space.transaction() as tx:
-            most = 10 ** (record_of(tx)["tier"]["tier"] + 2)
+            record = record_of(tx)
+            most = 10 ** (record["tier"]["tier"] + 2)
             size = max(tx.counts().get(Kind.CONCEPT, 0), conversations.count(tx, "formation"))
             if size > most:
                 raise OverTier(f"node limit exceeded: {size} of {most}; raise the tier of the space to go on")
             number = self._queue.accept_formation(
                 tx, stored, user=caller.principal, messages=shown, request_id=caller.request_id
             )
-            return number, self._models.of(tx).name
+            return number, self._models.of(tx, record).name
 
     async def start_maintenance(self, space_id: str, asked: MaintenanceInput, caller: Caller) -> dict[str, Any]:
         """Start one cycle and answer at once; Busy while another pass is at work."""
@@ -217,7 +217,7 @@ class Brain:
 
     async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> Answered:
         run = await self._in_thread(lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal))
-        policy, model = await self._in_thread(lambda: (policy_in(space), self._models.in_space(space)))
+        policy, model = await self._in_thread(lambda: self._models.terms(space))
         place = Place(
             space_id=space.id,
             engine=space.engine,

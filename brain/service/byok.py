@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from brain.agents.model import Model
 from brain.agents.own_model import FAMILIES, Effort, OwnProvider, UnusableModel, needs_address, takes_address
 from brain.service.failures import InvalidInput
-from brain.service.spaces import OpenSpace, Spaces, record_of
-from brain.store.base import Document, Reader, Transaction
+from brain.service.policy import Effective, policy_of
+from brain.service.spaces import OpenSpace, Spaces, change_record, record_of
+from brain.store.base import Document, Snapshot, Transaction
 from brain.times import Clock
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _DOCUMENT = ("space", "byok")
+_HAS_OWN = "has_own_model"
+"""Of the Space's record, which every run reads: whether there is such a document."""
+
 _HINTED_FROM = 16
 """Characters of a key from which on its first ones may be shown."""
 
@@ -70,12 +74,14 @@ class OwnModels:
         self._sealer = sealer
         self._make = make
 
-    def of(self, reader: Reader) -> Model:
-        """The model of a Space.
+    def of(self, reader: Snapshot, record: Mapping[str, Any] | None = None) -> Model:
+        """The model of a Space; its record, where that was read already, saves a look at the store.
 
         One whose key cannot be opened fails at every call: its managers chose who reads their memory, and the default
         may be somebody else.
         """
+        if not (record_of(reader) if record is None else record).get(_HAS_OWN):
+            return self.default
         kept = reader.get(*_DOCUMENT)
         if kept is None or kept["disabled"]:
             return self.default
@@ -91,10 +97,11 @@ class OwnModels:
         options = {option: kept[option] for option in _OPTIONS if option != "label" and kept.get(option) is not None}
         return self._make(OwnProvider(kept["family"], kept["model"], key, kept["api_base"] or None, **options))
 
-    def in_space(self, space: OpenSpace) -> Model:
-        """The model of a Space just now."""
+    def terms(self, space: OpenSpace) -> tuple[Effective, Model]:
+        """What a run in a Space goes by just now: its policy, and the model that answers."""
         with space.state() as now:
-            return self.of(now)
+            record = record_of(now)
+            return policy_of(record), self.of(now, record)
 
 
 class Byok:
@@ -123,9 +130,9 @@ class Byok:
         chosen = {"family": family, "model": asked.model, "api_base": base, "disabled": bool(asked.disabled)}
         options = {name: value for name in _OPTIONS if (value := getattr(asked, name)) is not None}
         with self._spaces.use(space_id) as space, space.transaction() as tx:
-            record_of(tx)
             key = self._key(tx, chosen, asked.api_key)
             tx.set(*_DOCUMENT, {**chosen, **options, **key, "updated_at": self._clock.now_ms()})
+            change_record(tx, lambda record: record.update({_HAS_OWN: True}))
         log.info("space_byok_set", space=space_id, family=family, is_disabled=chosen["disabled"])
 
     def remove(self, space_id: str) -> bool:
@@ -133,6 +140,7 @@ class Byok:
         with self._spaces.use(space_id) as space, space.transaction() as tx:
             was_there = tx.get(*_DOCUMENT) is not None
             tx.delete(*_DOCUMENT)
+            change_record(tx, lambda record: record.pop(_HAS_OWN, None))
         log.info("space_byok_removed", space=space_id, was_there=was_there)
         return was_there
 

@@ -24,7 +24,6 @@ from brain.errors import SerializationConflict
 from brain.kip.context import Review, WriteSet
 from brain.service.byok import OwnModels
 from brain.service.conversations import Collection
-from brain.service.policy import policy_in
 from brain.service.progress import messages_of, windows_left
 from brain.service.queue import FORMATION, Queue, Taken
 from brain.service.spaces import OpenSpace
@@ -184,7 +183,7 @@ class Passes:
         def keep(messages: Sequence[Mapping[str, Any]], usage: Usage) -> None:
             self._queue.keep_transcript(space, taken, messages, usage)
 
-        policy, model = await self._in_thread(lambda: (policy_in(space), self._models.in_space(space)))
+        policy, model = await self._in_thread(lambda: self._models.terms(space))
         place = Place(
             space_id=space.id,
             engine=space.engine,

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictFloat, St
 
 from brain.agents.jobs import Attribution
 from brain.service.spaces import OpenSpace, record_of
-from brain.store.base import Document, Snapshot
+from brain.store.base import Document
 
 _MEMBER = "memory_policy"
 """Of the Space's record."""
@@ -100,9 +100,9 @@ def stored_policy(record: Mapping[str, Any]) -> Document | None:
     return cast("Document | None", record.get(_MEMBER))
 
 
-def policy_of(reader: Snapshot) -> Effective:
-    """What holds in a Space."""
-    stored = stored_policy(record_of(reader)) or {}
+def policy_of(record: Mapping[str, Any]) -> Effective:
+    """What holds in a Space of this record."""
+    stored = stored_policy(record) or {}
     known = Effective.__dataclass_fields__
     return Effective(**{name: value for name, value in stored.items() if name in known})
 
@@ -110,4 +110,4 @@ def policy_of(reader: Snapshot) -> Effective:
 def policy_in(space: OpenSpace) -> Effective:
     """What holds in a Space just now."""
     with space.state() as now:
-        return policy_of(now)
+        return policy_of(record_of(now))
