@@ -46,7 +46,7 @@ def store_of(folder: Path) -> dict[str, str]:
     if os.environ.get(STORE) != "neo4j":
         return {}
     # A folder stands for a deployment: who is given the same one finds the same Spaces.
-    deployment = hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    deployment = hashlib.sha256(str(folder.absolute()).encode()).hexdigest()[:32]
     variables = {name.lower(): value for name, value in started("neo4j").items()}
     return {"storage": "neo4j", "neo4j_deployment": deployment, **variables}
 
