@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import log
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -115,7 +116,7 @@ class Claims:
             return
         names = predicate_names(self._reading)
         every = "|".join(f'"{name}"' for name in names) if 0 < len(names) <= _MOST_NAMES else "?r"
-        named = [name for name in names if set(query_terms(name.rpartition("/")[2].replace("_", " "))) & self._terms]
+        named = [name for name in names if self._terms.intersection(_terms_of_relation(name))]
         crowds = self._reading.ask_all([(_query(_CROWD, side, every), {"ids": list(ids)}) for side in _SIDES])
         for side, counted in zip(_SIDES, crowds, strict=True):
             crowded = [near for near, count in counted if count > CROWDED]
@@ -221,12 +222,25 @@ _KNOWN: MutableMapping[Engine, tuple[int, tuple[str, ...]]] = WeakKeyDictionary(
 
 def predicate_names(reading: Reading) -> tuple[str, ...]:
     """References of every predicate of the Space, in use or not; ReadFailed."""
-    version = reading.run([("LIST TYPES LIMIT 1", {})]).response["context"]["schema_environment_version"]
+    response = reading.run([("LIST TYPES LIMIT 1", {})]).response
+    version = response.get("context", {}).get("schema_environment_version")
+    if version is None:
+        raise ReadFailed(response.get("error", {}).get("code", "InternalError"))
     known = _KNOWN.get(reading.engine)
     if known is None or known[0] != version:
         known = (version, tuple(_listed(reading)))
         _KNOWN[reading.engine] = known
     return known[1]
+
+
+def relation_terms(reading: Reading) -> frozenset[str]:
+    """The terms that the names of predicates are found by; ReadFailed."""
+    return frozenset(term for name in predicate_names(reading) for term in _terms_of_relation(name))
+
+
+@lru_cache(maxsize=4096)
+def _terms_of_relation(reference: str) -> tuple[str, ...]:
+    return tuple(query_terms(reference.rpartition("/")[2].replace("_", " ")))
 
 
 def _listed(reading: Reading) -> Iterable[str]:

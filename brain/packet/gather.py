@@ -33,7 +33,7 @@ from brain.packet.items import (
 )
 from brain.packet.question import Period, Question
 from brain.packet.required import Required, read_required
-from brain.packet.search import Found, search
+from brain.packet.search import Found, by_relation, search
 from brain.store.base import Document, ElementId
 from brain.times import Seq, Timestamp
 
@@ -121,7 +121,8 @@ def gather(question: Question, reading: Reading, *, read: Sequence[ElementId] = 
     pool.views |= read_by_planner
     things = [v["id"] for v in concepts if type_of(v) not in _UNNAMED]
     anchors = list(dict.fromkeys([*([asker] if asker else []), *named, *things]))[:_ANCHORS]
-    claims = _claims(question, anchors, found, read_by_planner, reading)
+    everybody = [] if named or asker else by_relation(question, reading)
+    claims = _claims(question, anchors, [*found.of("keyword:proposition"), *everybody], found, read_by_planner, reading)
     _rank_claims(pool, claims, question, periods)
     happened = reading.ask(_INVOLVING, ids=anchors) if anchors else []
     pool.views |= {view["id"]: view for view in happened}
@@ -155,6 +156,7 @@ def _named(question: Question, concepts: Sequence[Document]) -> list[ElementId]:
 def _claims(
     question: Question,
     anchors: Sequence[ElementId],
+    stated: Sequence[Document],
     found: Found,
     read_by_planner: Mapping[ElementId, Document],
     reading: Reading,
@@ -163,7 +165,7 @@ def _claims(
     claims = Claims(reading, question.terms)
     claims.around(anchors, 1)
     claims.around(_ring(claims, anchors), 2)
-    propositions = [view["id"] for view in found.of("keyword:proposition")]
+    propositions = [view["id"] for view in stated]
     propositions += claims.citing([view["id"] for view in found.of("keyword:evidence", "semantic:evidence")])
     for element_id, view in read_by_planner.items():
         propositions += [i for i in (element_id, ref_id(view.get("proposition"))) if i and i.startswith("P-")]

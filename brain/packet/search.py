@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.reading import Query, ReadFailed, Reading
+from brain.packet.claims import relation_terms
 from brain.packet.question import Period, Question
 from brain.store.base import Document
+from brain.store.search import query_terms
 
 HITS = 32
 """Hits of one search."""
@@ -51,12 +53,14 @@ def search(question: Question, periods: Sequence[Period], reading: Reading) -> F
 
     A search by likeness that cannot be made leaves its channel out, and says so; any other failure is ReadFailed.
     """
-    words = question.words
+    words, literal = question.words, _without_relations(question, reading)
     queries: dict[str, Query] = {}
     channels = {"keyword": "complete" if words else "off", "semantic": "off", "time": "complete"}
     if words:
         for kind, text in _FOUND.items():
-            queries[f"keyword:{kind}"] = (text.format(mode="", limit=HITS), {"words": words})
+            asked = literal if kind == "proposition" else words
+            if asked:
+                queries[f"keyword:{kind}"] = (text.format(mode="", limit=HITS), {"words": asked})
     if reading.engine.embedder is not None:
         channels["semantic"] = "complete"
         # What a relation is called is short and tells little by likeness, and Propositions outnumber all else.
@@ -74,6 +78,22 @@ def search(question: Question, periods: Sequence[Period], reading: Reading) -> F
         else:
             views[name] = list(answer["result"])
     return Found(views, channels)
+
+
+def by_relation(question: Question, reading: Reading) -> list[Document]:
+    """Propositions whose relation the question's words name, whoever they are about; ReadFailed.
+
+    For a question that names nobody and nothing: where it does, what is known of those is read, and not of everybody.
+    """
+    words = question.words
+    return reading.ask(_FOUND["proposition"].format(mode="", limit=HITS), words=words) if words else []
+
+
+def _without_relations(question: Question, reading: Reading) -> str:
+    """The question's words that name no relation: all Propositions of a relation are found by its words, which costs
+    much and tells nothing apart."""
+    relations = relation_terms(reading)
+    return " ".join(word for word in question.words.split() if not relations.intersection(query_terms(word)))
 
 
 def _excuse(name: str, error: Mapping[str, Any], channels: dict[str, str]) -> None:

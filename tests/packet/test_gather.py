@@ -74,6 +74,18 @@ def test_one_hop_further_is_what_the_named_is_linked_to(memory: Memory) -> None:
     assert "Eva Ruiz works_for Globex: accepted" in {told(c) for c in memory.items("Tell me of Ana Ruiz", "claim")}
 
 
+def test_a_question_that_names_nobody_is_about_everybody_of_whom_its_relation_is_known(memory: Memory) -> None:
+    memory.tell("I work for Acme.")
+    memory.tell("I work for Globex.", "Ben Ode")
+    found = {told(claim) for claim in memory.items("Who works where?", "claim")}
+    assert found == {"Ana Ruiz works_for Acme: accepted", "Ben Ode works_for Globex: accepted"}
+
+
+def test_a_value_that_is_no_thing_is_found_by_its_words(memory: Memory) -> None:
+    memory.tell("My phone number is +351 912 345 678.")
+    assert any("912" in str(claim["object"]) for claim in memory.items("Whose is 912 345 678?", "claim"))
+
+
 @pytest.mark.requirement("BR-RECALL-003")
 def test_the_counterparty_is_whom_it_is_about_without_a_name(memory: Memory) -> None:
     memory.space.write(
