@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from brain.auth.credentials import EVERY_SPACE, AccessClosed, AuthenticationFailed, Cwt, Scope, SpaceToken
 from brain.service.callers import Caller
-from brain.service.failures import SpaceNotFound
+from brain.service.failures import SpaceNotFound, Unavailable
 from brain.service.space_tokens import PREFIX, SpaceTokens
 from brain.service.spaces import OpenSpace, Spaces, record_of
 
@@ -122,6 +122,11 @@ class Doorkeeper:
                     return self._token(access, space, credential or "") if is_looked_at else None
                 return self._token(access, space, credential or "")
         except SpaceNotFound:
+            raise AuthenticationFailed from None
+        except Unavailable:
+            # A Space that closes is told of only to who may hold one of its tokens, which cannot be looked up just now.
+            if (credential or "").startswith(PREFIX):
+                raise
             raise AuthenticationFailed from None
 
     def _may_be_ignored(self, access: Access, credential: str) -> bool:

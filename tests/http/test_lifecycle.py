@@ -226,6 +226,18 @@ async def test_only_administrators_delete(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("BR-LIFE-008")
+async def test_an_outsider_is_not_told_that_a_space_closes(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as door:
+        with door.application.spaces.barred("home"):
+            for name in ("nobody", "junk", "other Space's cwt"):
+                answer = await door.ask("GET", "/v1/home/info", door.credentials["home"][name])
+                missing = await door.ask("GET", "/v1/missing/info", door.credentials["home"][name])
+                assert (answer.status_code, answer.content) == (missing.status_code, missing.content), name
+            answer = await door.ask("GET", "/v1/home/info", door.credentials["home"]["token read"])
+            assert answer.status_code == 503
+
+
+@pytest.mark.requirement("BR-LIFE-008")
 async def test_deleting_ends_the_passes_and_recalls_under_way(tmp_path: Path) -> None:
     async with at_home(tmp_path) as home:
         for text in ("one", "where?"):
