@@ -18,14 +18,11 @@ from starlette.routing import Route
 
 from brain.http.auth import route
 from brain.http.declaring import JSON, json_only, raw
-from brain.http.manual_page import STYLE, page
-from brain.http.openapi import document
 from brain.service.access import Access
 from brain.service.outputs import Wire
 
-_STYLE_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 _POLICY = (
-    f"default-src 'none'; style-src 'sha256-{_STYLE_DIGEST}'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+    "default-src 'none'; style-src 'sha256-{style}'; img-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
 
@@ -34,6 +31,8 @@ def description(app: Starlette) -> dict[str, Any]:
     """The OpenAPI document of what an application serves, made once."""
     state = app.state
     if not hasattr(state, "description"):
+        from brain.http.openapi import document  # for who asks for it: schemas are a part of pydantic of their own
+
         served = [one for one in app.routes if isinstance(one, Route)]
         state.description = document(
             served, shard=state.settings.sharding_idx, is_guarded=state.doorkeeper.is_on, free=state.operating_paths
@@ -49,8 +48,11 @@ async def get_openapi(request: Request) -> Response:
 
 async def get_docs(request: Request) -> Response:
     """The description for people."""
+    from brain.http.manual_page import STYLE, page
+
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     headers = {
-        "content-security-policy": _POLICY,
+        "content-security-policy": _POLICY.format(style=digest),
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
     }
