@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from brain.__main__ import main
 from brain.app import spaces_for
 from brain.backup import archive
 from brain.backup.work import backup
+from brain.commands import main
 from brain.service.spaces import HOST, OpenSpace
 from brain.settings import Settings
 from brain.store.dump import DamagedDump, tally_of

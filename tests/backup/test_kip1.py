@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brain.__main__ import main
 from brain.app import build
 from brain.backup.kip1 import convert as converting
 from brain.backup.kip1.convert import kept_rows
 from brain.backup.kip1.script import ConceptRow, LinkRow, Malformed, rows_of
+from brain.commands import main
 from brain.service.spaces import HOST, OpenSpace, host_write
 from tests.service.world import settings_for
 

@@ -18,7 +18,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from brain.__main__ import main
+from brain.commands import main
 from brain.http.app import ROUTES
 from brain.http.operating import PATHS
 from brain.observe.outlook import Figures

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from brain.__main__ import main
+from brain.commands import main
 from brain.doctor import machine, services
 from brain.doctor.command import examine
 from brain.doctor.finding import Finding

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from brain.__main__ import main
 from brain.app import build
 from brain.backup.signing import Signer
+from brain.commands import main
 from brain.settings import SettingsError, load_settings
 from brain.store.dump import tally_of
 from tests.http.conftest import Door, said

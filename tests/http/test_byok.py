@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from brain.__main__ import main
 from brain.app import build
 from brain.auth.sealing import Sealer
+from brain.commands import main
 from brain.service.byok import Byok, ModelConfigInput
 from brain.service.failures import InvalidInput
 from brain.settings import SettingsError, load_settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brain.__main__ import main
+from brain.commands import main
 from brain.observe.health import checks_for
 from brain.observe.measures import Measures
 from brain.observe.outlook import Figures

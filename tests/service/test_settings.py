@@ -10,8 +10,8 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from brain.__main__ import main
 from brain.app import build
+from brain.commands import main
 from brain.http.budgets import Full
 from brain.settings import OFFLINE_MODEL, Settings, SettingsError, load_settings, use_proxy
 from tests.service.world import settings_for
