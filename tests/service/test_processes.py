@@ -57,21 +57,24 @@ def test_killed_again_and_again_it_loses_nothing_doubles_nothing_and_reports_the
     kills = 0
     while kills < 12 and time.monotonic() < end:
         with started(folder, keeper_pause_s=0.01) as server:
-            stop = threading.Event()
+            stop, has_begun = threading.Event(), threading.Event()
 
-            def post(server: ServerProcess, stop: threading.Event) -> None:
+            def post(server: ServerProcess, stop: threading.Event, has_begun: threading.Event) -> None:
                 nonlocal posted
                 while not stop.is_set():
                     posted += 1
                     text = f"number {posted}" + (" [twice]" if posted % 3 == 0 else "")
                     try:
                         accepted[server.form(text)] = text
+                        has_begun.set()
                     except httpx.HTTPError:
                         return  # whether it was accepted is not known
 
-            poster = threading.Thread(target=post, args=(server, stop))
+            poster = threading.Thread(target=post, args=(server, stop, has_begun))
             poster.start()
-            time.sleep(chance.uniform(0.2, 1.6))
+            if kills % 3:  # else also while it opens the Space
+                has_begun.wait(10)
+            time.sleep(chance.uniform(0.1, 1.0))
             server.kill()
             kills += 1
             stop.set()
