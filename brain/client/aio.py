@@ -153,6 +153,8 @@ class AsyncClient:
                             failed = 0
                             yield change
                             following.cursor = change.cursor
+                        if reader.has_lasted:
+                            failed = 0
             except errors.Busy as busy:
                 failed += 1
                 if failed >= self._retries.attempts:

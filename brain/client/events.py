@@ -56,6 +56,8 @@ class Reader:
         self._kind = "message"
         self._id: str | None = None
         self._data: list[bytes] = []
+        self.has_lasted = False
+        """Whether the service has said that it is still there, which it does when nothing happens for a while."""
 
     def feed(self, piece: bytes) -> Iterator[Change]:
         """The changes that are complete now, one by one, so that the place moves with them.
@@ -81,6 +83,8 @@ class Reader:
                 self._kind = value.decode()
             elif name == b"id":
                 self._id = value.decode()
+            elif not name:
+                self.has_lasted = True
             return None
         kind, data, event_id = self._kind, b"\n".join(self._data), self._id
         self._kind, self._data, self._id = "message", [], None
@@ -97,7 +101,8 @@ class Reader:
 def _ended(error: dict[str, Any]) -> errors.Refused:
     """Why the service ended a stream; Busy for what another connection may put right."""
     message, data = error["message"], error.get("data")
-    if isinstance(data, dict) and data.get("retry", {}).get("class") == "safe_same_request":
-        return errors.Busy(message, status=200, data=data)
+    retry = data.get("retry", {}) if isinstance(data, dict) else {}
+    if retry.get("class") == "safe_same_request":
+        return errors.Busy(message, status=200, data=data, after_s=retry.get("after_ms", 0) / 1000)
     kind = errors.NotAuthenticated if message == _AUTHENTICATION else errors.Refused
     return kind(message, status=200, data=data)

@@ -14,15 +14,15 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from brain.auth.credentials import AccessClosed, AuthenticationFailed
-from brain.errors import KipError
-from brain.http.auth import admitted_again, caller_of, route
+from brain.errors import KipError, Retry
+from brain.http.auth import TooManyFailures, admitted_again, caller_of, route
 from brain.http.budgets import Budget, Full
 from brain.http.declaring import Gives, Parameter
 from brain.http.payload import number_of, write_result
 from brain.http.spaces import existing_space, while_connected
 from brain.service.access import Access
 from brain.service.changes import MOST_CHANGES, Changes, Page, Place
-from brain.service.failures import ServiceFailure
+from brain.service.failures import ServiceFailure, Unavailable
 from brain.service.outputs import Wire
 
 log = structlog.get_logger(__name__)
@@ -126,7 +126,7 @@ class _Stream(Response):
                     await admitted_again(self._request)
                     looked_at = anyio.current_time()
                 page = await changes.page(self._space_id, Place(page.cursor), self._limit, caller_of(self._request))
-        except (AuthenticationFailed, AccessClosed, ServiceFailure, KipError) as failure:
+        except (AuthenticationFailed, TooManyFailures, AccessClosed, ServiceFailure, KipError) as failure:
             await put(_event("error", _told(failure)))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -139,13 +139,17 @@ def _event(kind: str, data: Any, cursor: str | None = None) -> str:
 
 def _told(failure: Exception) -> dict[str, Any]:
     """The last event of a stream that was ended for a reason, as the answer to a request would have had it."""
-    if isinstance(failure, AuthenticationFailed):
+    if isinstance(failure, AuthenticationFailed | TooManyFailures):
         return {"error": {"message": "authentication failed"}}
     if isinstance(failure, AccessClosed):
         return {"error": {"message": failure.reason}}
     if isinstance(failure, KipError):
         log.warning("change_stream_ended", code=failure.code)
         return {"error": {"message": failure.message, "data": failure.to_wire()}}
+    if isinstance(failure, Unavailable):
+        # What a request would be told by 503 and `Retry-After`: that it may come again.
+        again = {"class": Retry.SAFE_SAME_REQUEST, "after_ms": failure.after_s * 1000}
+        return {"error": {"message": failure.message, "data": {"retry": again}}}
     assert isinstance(failure, ServiceFailure)  # noqa: S101 - there are no others
     return {"error": {"message": failure.message, **({"data": failure.data} if failure.data is not None else {})}}
 

@@ -63,6 +63,14 @@ def test_a_stream_that_ended_for_a_reason_tells_it(error: Any, kind: type[Refuse
         list(reader.feed(b"event: error\ndata: " + orjson.dumps({"error": error}) + b"\n\n"))
 
 
+def test_a_stream_that_ended_for_a_moment_says_when_to_come_again() -> None:
+    error = {"message": "busy", "data": {"retry": {"class": "safe_same_request", "after_ms": 1_500}}}
+    reader = Following.of(None, None, None).reader()
+    with pytest.raises(Busy) as busy:
+        list(reader.feed(b"event: error\ndata: " + orjson.dumps({"error": error}) + b"\n\n"))
+    assert busy.value.after_s == 1.5
+
+
 def test_an_event_without_an_end_is_not_held_for_ever() -> None:
     reader = Following.of(None, None, None).reader()
     for _ in range(16):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import anyio
@@ -209,6 +209,57 @@ def test_a_pause_grows_is_bounded_and_is_never_the_same_for_all(
     soonest = Retries(first_s=first, longest_s=longest, chance=lambda: 0.0).backoff(attempt)
     latest = Retries(first_s=first, longest_s=longest, chance=lambda: 1.0).backoff(attempt)
     assert latest == pytest.approx(2 * soonest)
+
+
+async def at_once(_: float) -> None:
+    await anyio.lowlevel.checkpoint()
+
+
+BEAT = b": still here\n\n"
+OPENING = b"retry: 1000\n\n"
+
+
+class CutOff(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """Events, and then the connection is lost."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = pieces
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self.pieces
+        raise lost()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self.pieces:
+            yield piece
+        raise lost()
+
+
+def cut_off(*pieces: bytes) -> httpx.Response:
+    return httpx.Response(200, stream=CutOff(*pieces))
+
+
+CHANGED = b'id: c1\nevent: change\ndata: {"space_seq":1}\n\n'
+
+
+def test_a_follower_of_a_quiet_space_outlasts_any_number_of_connections_that_were_good_for_a_while() -> None:
+    told = Told(*(cut_off(OPENING, BEAT) for _ in range(10)), cut_off(OPENING, CHANGED))
+    assert next(told.client().space("home").follow(after="now")).seq == 1
+    assert len(told.sent) == 11
+
+
+def test_a_follower_gives_up_where_no_connection_comes_to_anything() -> None:
+    told = Told(*(cut_off(OPENING) for _ in range(10)))
+    with pytest.raises(ConnectionLost):
+        next(told.client(attempts=4).space("home").follow(after="now"))
+    assert len(told.sent) == 4
+
+
+@pytest.mark.anyio
+async def test_an_asynchronous_follower_outlasts_them_too() -> None:
+    told = Told(*(cut_off(OPENING, BEAT) for _ in range(10)), cut_off(OPENING, CHANGED))
+    async with AsyncClient("http://brain", transport=httpx.MockTransport(told), sleep=at_once) as client:
+        assert (await anext(client.space("home").follow(after="now"))).seq == 1
 
 
 @pytest.mark.anyio

@@ -374,6 +374,39 @@ async def test_a_stream_ends_when_its_token_does_and_beats_while_it_is_good(
         assert text.endswith('event: error\ndata: {"error":{"message":"authentication failed"}}\n\n')
 
 
+@pytest.mark.requirement("BR-AUTH-012")
+async def test_a_stream_ends_with_a_word_also_where_others_of_its_address_failed_too_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brain.http.changes._HEARTBEAT_S", 0.2)
+    async with guarded(tmp_path, auth_failures_per_minute=1) as door:
+        minted = await door.managed("POST", "/v1/home/management/add_space_token", {"scope": "read", "name": "r"})
+        headers = {**FOLLOW, "authorization": f"Bearer {minted['token']}"}
+        async with asyncio.TaskGroup() as tasks:
+            stream = tasks.create_task(streamed(door.application, headers, 0, leaves=False))
+            await asyncio.sleep(0.3)
+            door.application.http.state.auth_failures.note("127.0.0.1")
+            await door.managed("POST", "/v1/home/management/revoke_space_token", {"name": "r"})
+        text = b"".join(stream.result()).decode()
+        assert text.endswith('event: error\ndata: {"error":{"message":"authentication failed"}}\n\n')
+
+
+async def test_a_stream_that_is_ended_for_a_moment_says_that_it_may_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("brain.http.changes._HEARTBEAT_S", 0.2)
+    async with guarded(tmp_path) as door:
+        minted = await door.managed("POST", "/v1/home/management/add_space_token", {"scope": "read", "name": "r"})
+        headers = {**FOLLOW, "authorization": f"Bearer {minted['token']}"}
+        async with asyncio.TaskGroup() as tasks:
+            stream = tasks.create_task(streamed(door.application, headers, 0, leaves=False))
+            await asyncio.sleep(0.3)
+            with door.application.spaces.barred("home"):
+                await asyncio.wait([stream])
+        last = b"".join(stream.result()).decode().rpartition("event: error\ndata: ")[2]
+        assert json.loads(last)["error"]["data"]["retry"] == {"class": "safe_same_request", "after_ms": 1_000}
+
+
 async def test_head_gives_headers_only_and_does_not_follow(door: Door) -> None:
     answer = await door.client.head("/v1/home/changes", headers=FOLLOW)
     assert (answer.status_code, answer.content) == (200, b"")
