@@ -2,6 +2,7 @@
 
 A name is looked up once for every request, each of its addresses is judged, and the connection goes to the address that
 was judged: a name that means something else a moment later leads nowhere. Answers that send elsewhere are not followed.
+What answers there is nobody's friend either: of an answer no more is read than one may be, and nothing is unpacked.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 
 import anyio
 import httpx
@@ -17,6 +18,9 @@ import httpx
 _ANY = "*"
 _INSIDE = (".localhost", ".local", ".internal")
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one answer: more than any that is within the bounds of a model call, streamed token by token or not."""
 
 
 class AddressRefused(Exception):
@@ -47,6 +51,10 @@ def check_url(text: str, allowed: Collection[str]) -> None:
         raise AddressRefused("it is a name inside a network")
 
 
+class AnswerRefused(Exception):
+    """An answer is longer than any may be, or packed, so that few bytes could become very many."""
+
+
 class PublicOnly(httpx.AsyncBaseTransport):
     """Sends requests to public hosts over TLS, or to hosts that are allowed.
 
@@ -69,7 +77,32 @@ class PublicOnly(httpx.AsyncBaseTransport):
             if self._is_pinned:
                 request.extensions = {**request.extensions, "sni_hostname": url.host}
                 request.url = url.copy_with(host=address)
-        return await self._inner.handle_async_request(request)
+        request.headers["accept-encoding"] = "identity"
+        answer = await self._inner.handle_async_request(request)
+        if answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            await answer.aclose()
+            raise AnswerRefused("the answer is packed")
+        assert isinstance(answer.stream, httpx.AsyncByteStream)  # noqa: S101 - of an asynchronous transport
+        answer.stream = _Bounded(answer.stream)
+        return answer
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Bounded(httpx.AsyncByteStream):
+    """An answer's bytes, up to the most there may be of them."""
+
+    def __init__(self, inner: httpx.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = MOST_BYTES
+        async for piece in self._inner:
+            left -= len(piece)
+            if left < 0:
+                raise AnswerRefused(f"the answer is longer than {MOST_BYTES} bytes")
+            yield piece
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import anyio
 import httpx
 import pytest
 
-from brain.agents.outbound import AddressRefused, PublicOnly, check_url
+from brain.agents.outbound import MOST_BYTES, AddressRefused, AnswerRefused, PublicOnly, check_url
 
 GOOD = ["https://api.openai.com/v1", "https://example.com:8443/x", "https://93.184.216.34/", "https://[2606:2800::1]/"]
 
@@ -127,3 +127,61 @@ def test_a_listed_host_is_called_by_its_name_and_not_looked_up(monkeypatch: pyte
     with names(monkeypatch) as asked:
         get("http://models:8000/v1", recorder, ("models:8000",))
     assert (asked, recorder.seen) == ([], [("models", "models:8000", None)])
+
+
+class Endless(httpx.AsyncByteStream):
+    """An answer that does not end; how much of it was taken."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self.is_closed = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            self.taken += 2**20
+            yield b" " * 2**20
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+class Answering(httpx.AsyncBaseTransport):
+    """Gives one answer, and keeps what was asked."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.answer = answer
+        self.asked: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        return self.answer
+
+
+def answered(answer: httpx.Response) -> tuple[httpx.Response, httpx.Request]:
+    transport = Answering(answer)
+
+    async def call() -> httpx.Response:
+        async with httpx.AsyncClient(transport=PublicOnly(("models",), transport)) as client:
+            return await client.get("http://models/v1")
+
+    return anyio.run(call), transport.asked[0]
+
+
+@pytest.mark.requirement("BR-CONF-030")
+def test_an_answer_without_an_end_is_not_read_to_its_end() -> None:
+    endless = Endless()
+    with pytest.raises(AnswerRefused):
+        answered(httpx.Response(200, stream=endless))
+    assert MOST_BYTES <= endless.taken <= MOST_BYTES + 2**20
+    assert endless.is_closed
+
+
+@pytest.mark.requirement("BR-CONF-030")
+def test_a_packed_answer_is_neither_asked_for_nor_taken() -> None:
+    _, asked = answered(httpx.Response(200, text="there"))
+    assert asked.headers["accept-encoding"] == "identity"
+    bomb = Endless()
+    with pytest.raises(AnswerRefused):
+        answered(httpx.Response(200, stream=bomb, headers={"content-encoding": "gzip"}))
+    assert (bomb.taken, bomb.is_closed) == (0, True)
+    assert answered(httpx.Response(200, text="plain", headers={"content-encoding": "identity"}))[0].text == "plain"
