@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
+from brain.errors import ExecutionTimeout
 from brain.kip.context import Outcome, Session
 from brain.kip.describe.chronology import snapshot_token
 from brain.kip.pipeline import Engine
@@ -32,12 +34,14 @@ class Reading:
 
     seq          the sequence all reads are pinned to; None for the Space as each of them finds it
     deadline_ms  for one request; None for none
+    ends         for all requests together, a moment of the monotonic clock in seconds; None for no such moment
     """
 
     engine: Engine
     session: Session
     seq: Seq | None = None
     deadline_ms: int | None = None
+    ends: float | None = None
 
     def ask(self, command: str, **parameters: Any) -> Any:
         """One read; its result. ReadFailed when it fails."""
@@ -64,7 +68,8 @@ class Reading:
         return answers
 
     def run(self, queries: Sequence[Query]) -> Outcome:
-        """One request of these reads, with the engine's trace of what bound each row."""
+        """One request of these reads, with the engine's trace of what bound each row; ReadFailed when it is too late
+        for any."""
         request: dict[str, Any] = {
             "kip": "2.0",
             "operations": [{"command": command, "parameters": dict(values)} for command, values in queries],
@@ -73,9 +78,19 @@ class Reading:
             request["execution"] = {"mode": "independent"}
         if self.seq is not None:
             request["read"] = {"snapshot_token": snapshot_token(self.engine.space_uri, self.seq)}
-        if self.deadline_ms is not None:
-            request["options"] = {"deadline_ms": self.deadline_ms}
+        deadline_ms = self._left_ms()
+        if deadline_ms is not None:
+            request["options"] = {"deadline_ms": deadline_ms}
         return self.engine.execute(request, self.session)
+
+    def _left_ms(self) -> int | None:
+        """For the next request; ReadFailed when there is nothing left."""
+        if self.ends is None:
+            return self.deadline_ms
+        left_ms = int((self.ends - monotonic()) * 1000)
+        if left_ms <= 0:
+            raise ReadFailed(ExecutionTimeout.__name__)
+        return left_ms if self.deadline_ms is None else min(left_ms, self.deadline_ms)
 
 
 def ref_id(value: object) -> ElementId | None:

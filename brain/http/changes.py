@@ -19,7 +19,7 @@ from brain.http.auth import TooManyFailures, admitted_again, caller_of, route
 from brain.http.budgets import Budget, Full
 from brain.http.declaring import Gives, Parameter
 from brain.http.payload import number_of, write_result
-from brain.http.spaces import existing_space, while_connected
+from brain.http.spaces import CLIENT_LEFT, existing_space, while_connected
 from brain.service.access import Access
 from brain.service.changes import MOST_CHANGES, Changes, Page, Place
 from brain.service.failures import ServiceFailure, Unavailable
@@ -34,7 +34,6 @@ _ADMITTED_FOR_S = 5.0
 """How long a follower may read on before its credential is looked at again."""
 
 _COME_AGAIN_MS = 1_000
-_CLIENT_LEFT = 499
 
 
 def _changes(request: Request) -> Changes:
@@ -62,7 +61,7 @@ async def get_changes(request: Request) -> Response:
                 waited = _waited_for(request, space_id, page, limit, min(wait, _LONGEST_WAIT_S))
                 found = await while_connected(request, waited)
             if found is None:
-                return Response(status_code=_CLIENT_LEFT)
+                return Response(status_code=CLIENT_LEFT)
             page = found
     return write_result(request, [envelope for _, envelope in page.rows], next_cursor=page.cursor)
 

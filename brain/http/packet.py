@@ -10,7 +10,7 @@ from starlette.responses import Response
 from brain.http.auth import caller_of, route
 from brain.http.declaring import Takes
 from brain.http.payload import read_input, write_result
-from brain.http.spaces import existing_space
+from brain.http.spaces import CLIENT_LEFT, existing_space, while_connected
 from brain.service.access import Access
 from brain.service.brain import Brain
 from brain.service.inputs import PacketInput
@@ -21,7 +21,10 @@ async def post_packet(request: Request) -> Response:
     brain: Brain = request.app.state.brain
     space_id = await existing_space(request)
     asked = await read_input(request, PacketInput, of_text=_as_question)
-    made, text = await brain.packet(space_id, asked, caller_of(request))
+    put_together = await while_connected(request, brain.packet(space_id, asked, caller_of(request)))
+    if put_together is None:
+        return Response(status_code=CLIENT_LEFT)
+    made, text = put_together
     return write_result(request, made, markdown=text)
 
 

@@ -44,7 +44,7 @@ OfText = Callable[[str], Any]
 _WATCHED_AFTER_S = 0.02
 """How long a client waits before it is looked whether it still does."""
 
-_CLIENT_LEFT = 499
+CLIENT_LEFT = 499
 """Stands in no answer that anybody reads: the client is gone."""
 
 
@@ -112,7 +112,7 @@ async def post_recall(request: Request) -> Response:
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
     if output is None:
-        return Response(status_code=_CLIENT_LEFT)
+        return Response(status_code=CLIENT_LEFT)
     return write_result(request, output, markdown=output["content"])
 
 
@@ -121,7 +121,7 @@ async def post_recall_structured(request: Request) -> Response:
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
     if output is None:
-        return Response(status_code=_CLIENT_LEFT)
+        return Response(status_code=CLIENT_LEFT)
     return write_result(request, output, markdown=output["answer"])
 
 
@@ -147,7 +147,7 @@ async def post_execute_kip_readonly(request: Request) -> Response:
     asked = await read_input(request, KipInput, of_text=as_command)
     answer = await while_connected(request, _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
     if answer is None:
-        return Response(status_code=_CLIENT_LEFT)
+        return Response(status_code=CLIENT_LEFT)
     request.app.state.measures.answered(answer)
     return write_value(request, answer)
 

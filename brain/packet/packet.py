@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from brain.agents.reading import ReadFailed, Reading
 from brain.agents.since import touched_since
+from brain.errors import ExecutionTimeout
 from brain.ids import is_element_id
 from brain.kip.context import Session
 from brain.kip.pipeline import Engine
@@ -32,6 +34,9 @@ _TRIES = 3
 
 _READ_MS = 10_000
 """For one request of reads."""
+
+_ALL_MS = 30_000
+"""For all reads of a packet, however often it is put together anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,9 @@ def packet_for(
 
     Never raises for what memory holds: a read that failed is a packet that says so by a fixed code.
     """
-    head = None
+    head, ends = None, monotonic() + _ALL_MS / 1000
     for _ in range(_TRIES):
-        reading = Reading(reader.engine, reader.session, reader.engine.space.head(), _READ_MS)
+        reading = Reading(reader.engine, reader.session, reader.engine.space.head(), _READ_MS, ends)
         head = Head(question.at, reading.seq or 0)
         try:
             gathered = gather(question, reading, read=read)
@@ -75,7 +80,7 @@ def packet_for(
 def _code(failed: Exception) -> str:
     if isinstance(failed, ProcedureIncomplete):
         return PROCEDURE_WINDOW_INCOMPLETE
-    if isinstance(failed, ReadFailed) and failed.code == "ExecutionTimeout":
+    if isinstance(failed, ReadFailed) and failed.code == ExecutionTimeout.__name__:
         return DEADLINE_REACHED
     return REQUIRED_READ_INCOMPLETE
 

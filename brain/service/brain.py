@@ -47,6 +47,9 @@ DESCRIPTION = "A memory service for AI agents: attributed, dated, evidence-backe
 _THREADS = 16
 """Threads that accept and answer; callers' own KIP, which may run long, has others."""
 
+_PACKETS = 4
+"""Packets put together at a time, in threads of their own: anybody may ask a public Space for many."""
+
 _STOPPING = "the service is stopping; send the same request again"
 
 
@@ -72,6 +75,7 @@ class Brain:
         self._clock = clock
         self._wake = wake
         self._threads = anyio.CapacityLimiter(_THREADS)
+        self._packets = anyio.CapacityLimiter(_PACKETS)
         self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency)
         self._recalls: dict[anyio.CancelScope, str] = {}
         self._is_stopping = False
@@ -199,7 +203,12 @@ class Brain:
 
     async def packet(self, space_id: str, asked: PacketInput, caller: Caller) -> tuple[PacketOutput, str]:
         """What memory holds for a question, and the text that was counted; no model is asked."""
-        return await self._in_space(space_id, lambda space: packets.packet(space, asked, caller, self._clock))
+
+        def put_together() -> tuple[PacketOutput, str]:
+            with self._spaces.use(space_id) as space:
+                return packets.packet(space, asked, caller, self._clock)
+
+        return await run_sync(put_together, limiter=self._packets)
 
     async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> Answered:
         if self._is_stopping:
@@ -238,8 +247,8 @@ class Brain:
         try:
             result = await self._recall(place, job)
             if budget is not None:
-                made = await self._in_thread(
-                    lambda: packets.recalled(space, asked, result, budget, caller, self._clock)
+                made = await run_sync(
+                    lambda: packets.recalled(space, asked, result, budget, caller, self._clock), limiter=self._packets
                 )
                 packet, result = made, with_packet(result, made)
         except anyio.get_cancelled_exc_class():

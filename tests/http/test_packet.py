@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from brain.agents.model import Model, ModelAnswer, ModelFailure, ModelRequest, T
 from brain.app import build
 from brain.packet.tokens import count
 from brain.service import brain as service
+from brain.service import packets
 from brain.service.recalls import recall_definition
 from tests.http.conftest import Door, opened, said
 from tests.service.world import OWNER, served, settings_for
@@ -89,6 +91,33 @@ def kinds(packet: dict[str, Any]) -> list[str]:
 
 
 # --- recall without a model -------------------------------------------------------------------------------------------
+
+
+async def test_any_number_of_packets_at_a_time_keeps_no_other_request_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_over, made = threading.Event(), packets.packet
+
+    def late(*given: Any) -> Any:
+        assert is_over.wait(60)
+        return made(*given)
+
+    monkeypatch.setattr(packets, "packet", late)
+    async with remembering(tmp_path) as door, anyio.create_task_group() as tasks:
+        answers: list[int] = []
+
+        async def ask() -> None:
+            answers.append((await door.post("packet", {"query": QUESTION})).status_code)
+
+        for _ in range(40):
+            tasks.start_soon(ask)
+        try:
+            await anyio.sleep(0.2)
+            with anyio.fail_after(5):
+                assert (await door.get("formation_status")).status_code == 200
+        finally:
+            is_over.set()
+    assert answers == [200] * 40
 
 
 @pytest.mark.requirement("BR-RECALL-028", "BR-RECALL-030", "BR-RECALL-039", "BR-RECALL-042")

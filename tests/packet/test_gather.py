@@ -384,3 +384,13 @@ def test_a_read_that_fails_is_told_by_a_fixed_code(memory: Memory, monkeypatch: 
     monkeypatch.setattr(module, "_READ_MS", 0)
     assert memory.packet("Porto").failed_reason in ("recall_deadline_reached", "recall_required_read_incomplete")
     assert READER.readonly
+
+
+@pytest.mark.requirement("BR-RECALL-036")
+def test_all_reads_of_a_packet_together_have_so_much_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.tell("I live in Porto.")
+    now = iter(range(0, 10**6, 4))  # every look at the clock is four seconds later: no read is late by itself
+    monkeypatch.setattr(module, "_ALL_MS", 10_000)
+    monkeypatch.setattr("brain.agents.reading.monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(module, "monotonic", lambda: float(next(now)))
+    assert memory.packet("Porto").failed_reason == "recall_deadline_reached"
