@@ -25,6 +25,10 @@ from brain.times import Seq
 WORK_COUNTER = "work"
 """The counter of queue entries; the others are named by the kind whose ids they count."""
 
+OF_ONE_SPACE = frozenset({"space_token", "space_token_uses"})
+"""Namespaces of state that is good in the Space of one id: a token of it would open the copy too, and go on doing so
+when it is revoked."""
+
 
 class DamagedDump(Exception):
     """Rows that are no Space: out of order, incomplete, or not what their digest says."""
@@ -299,12 +303,16 @@ def renamed(rows: Iterable[Row], space_id: str) -> Iterator[Row]:
     """The same rows for a Space of another id.
 
     Elements carry the id of the Space they are in and get the new one. Commits and receipts are records of what
-    happened under the old name, with digests taken over it, and stay as they are.
+    happened under the old name, with digests taken over it, and stay as they are. What lets callers into a Space of
+    another id does not come along.
     """
-    uri = f"kip:space:{space_id}"
+    uri, is_another = f"kip:space:{space_id}", False
     for row in rows:
         if isinstance(row, SpaceRow):
+            is_another = row.space_id != space_id
             yield replace(row, space_id=space_id)
+        elif is_another and isinstance(row, DocumentRow) and row.namespace in OF_ONE_SPACE:
+            continue
         elif isinstance(row, VersionRow) and row.element.body.get("space_id", uri) != uri:
             element = replace(row.element, body={**row.element.body, "space_id": uri})
             yield replace(row, element=element)

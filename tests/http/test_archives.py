@@ -15,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from brain.app import build
+from brain.auth.credentials import AuthenticationFailed
 from brain.backup.signing import Signer
 from brain.commands import main
 from brain.settings import SettingsError, load_settings
@@ -86,6 +87,21 @@ async def test_a_space_goes_into_another_service_with_all_it_has(tmp_path: Path)
         tokens = (await door.client.get("/v1/home/management/space_tokens")).json()["result"]
         assert [kept["name"] for kept in tokens] == ["reader"]
         await door.formed(said("I like coffee."))  # and goes on
+
+
+@pytest.mark.requirement("BR-AUTH-007", "BR-LIFE-025")
+async def test_tokens_of_a_space_are_good_in_no_copy_of_another_id(tmp_path: Path) -> None:
+    async with service(tmp_path) as door:
+        token = {"scope": "*", "name": "writer"}
+        minted = (await door.client.post("/v1/home/management/add_space_token", json=token)).json()["result"]
+        assert (await bring_in(door, await export(door), "kitchen")).status_code == 200
+        assert (await door.client.get("/v1/kitchen/management/space_tokens")).json()["result"] == []
+        app = door.client._transport.app  # type: ignore[attr-defined]
+        tokens = app.state.management._tokens
+        with app.state.management._spaces.use("home") as home, app.state.management._spaces.use("kitchen") as copied:
+            assert tokens.verify(home, minted["token"]).name == "writer"
+            with pytest.raises(AuthenticationFailed):
+                tokens.verify(copied, minted["token"])
 
 
 @pytest.mark.requirement("BR-LIFE-025", "BR-SPACE-005")
