@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import secrets
 import threading
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -31,6 +32,10 @@ _MARK = 32
 
 _LONGEST_NAME = 256
 _LONGEST = 256
+_OWN = ("brain:", "kip:")
+"""How names of the service's own principals begin. A token's name is the principal it writes as: in the records of who
+wrote what it must not be taken for the Brain."""
+
 _BY_DIGEST = "space_token"
 _USES = "space_token_uses"
 _WRITE_USES_AFTER_MS = 5_000
@@ -76,13 +81,16 @@ class SpaceTokens:
 
         expires_at  ms since the epoch
         labels      only with scope read; an empty list is for documents without a label
-        raises      InvalidInput for a name that is blank or taken, labels that do not fit, and the 101st token
+        raises      InvalidInput for a name that is blank, taken or the service's own, labels that do not fit, and the
+                    101st token
         """
         name = name.strip()
         if not name:
             raise InvalidInput("name is required: it is what the token is known and revoked by")
         if len(name) > _LONGEST_NAME:
             raise InvalidInput(f"name is longer than {_LONGEST_NAME} characters")
+        if unicodedata.normalize("NFKC", name).casefold().startswith(_OWN):
+            raise InvalidInput(f"names that begin with {' or '.join(_OWN)} are the service's own")
         kept_labels = _labels(scope, labels)
         token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
         now_ms = self._clock.now_ms()
