@@ -15,6 +15,7 @@ from brain.gate.gate import host_session
 from brain.ids import digest
 from brain.service.callers import Caller
 from brain.service.spaces import OpenSpace, host_write
+from brain.unicode import normalize
 
 _LONGEST = 200
 _KNOWN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
@@ -45,7 +46,9 @@ def writer_of(space: OpenSpace, caller: Caller) -> Speaker:
 
 def key_of(caller: Caller) -> str:
     """The key of its Person; different for different callers, also where their names look alike."""
-    plain = one_line(caller.identity, _LONGEST)
-    if plain == caller.identity:
-        return f"${plain}"
-    return f"${caller.kind}:{digest(caller.identity).removeprefix('sha256:')[:32]}"
+    identity = caller.identity
+    # Memory takes texts that differ in their composition only for the same.
+    if one_line(identity, _LONGEST) == identity == normalize("NFC", identity):
+        return f"${identity}"
+    named = digest(identity.encode("utf-8", "surrogatepass").hex()).removeprefix("sha256:")[:32]
+    return f"${caller.kind}#{named}"  # no name can make it one of the others
