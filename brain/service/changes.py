@@ -156,6 +156,8 @@ class Changes:
             except Exception as fault:  # noqa: BLE001 - a busy store may tell at the next look
                 log.warning("change_look_failed", space=space_id, **logs.fault(fault))
             else:
+                if seq < tide.seq:
+                    break  # a Space took the place of a longer one: who waits has to find out where it is
                 if seq > tide.seq:
                     tide.seq = seq
                     tide.tell()

@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import secrets
 import threading
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from brain.service.failures import InvalidInput
 from brain.service.spaces import OpenSpace
 from brain.store.base import Document, Reader
 from brain.times import Clock
+from brain.unicode import normalize
 
 PREFIX = "ST"
 MOST_TOKENS = 100
@@ -89,7 +89,7 @@ class SpaceTokens:
             raise InvalidInput("name is required: it is what the token is known and revoked by")
         if len(name) > _LONGEST_NAME:
             raise InvalidInput(f"name is longer than {_LONGEST_NAME} characters")
-        if unicodedata.normalize("NFKC", name).casefold().startswith(_OWN):
+        if normalize("NFKC", name).casefold().startswith(_OWN):
             raise InvalidInput(f"names that begin with {' or '.join(_OWN)} are the service's own")
         kept_labels = _labels(scope, labels)
         token = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)

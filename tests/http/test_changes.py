@@ -356,6 +356,26 @@ async def test_a_client_that_leaves_frees_everything(tmp_path: Path) -> None:
         assert len(asyncio.all_tasks()) == before
 
 
+async def test_who_waits_in_a_space_that_took_the_place_of_a_longer_one_waits_for_its_own_commits(
+    tmp_path: Path,
+) -> None:
+    application = build(settings_for(tmp_path))
+    async with served(application) as client:
+        door = Door(client, "home")
+        await client.post("/admin/create_space", json={"user": OWNER, "space_id": "home", "tier": 1})
+        await make(door, *"abcdef")
+        changes, space = application.http.state.changes, {"user": OWNER, "space_id": "home", "tier": 1}
+        former = asyncio.create_task(changes.wait("home", 10**6, 20))
+        await asyncio.sleep(0.3)
+        assert (await client.post("/admin/home/delete_space", json={"confirm": "home"})).status_code == 200
+        assert (await client.post("/admin/create_space", json=space)).status_code == 200
+        head = len((await page(door))[0])
+        await asyncio.sleep(0.3)
+        assert not await changes.wait("home", head, 0.5)
+        assert former.done()
+        assert await former  # to find out that its history is none any more
+
+
 @pytest.mark.requirement("BR-AUTH-012")
 async def test_a_stream_ends_when_its_token_does_and_beats_while_it_is_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
