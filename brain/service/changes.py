@@ -148,14 +148,18 @@ class Changes:
 
     async def _look(self, space_id: str, tide: _Tide) -> None:
         """Tell a tide how far its Space has come, until nobody waits."""
+        is_well = True
         while not self.is_over():
             try:
                 seq = await self._in_space(space_id, lambda space: space.store.head())
             except (SpaceNotFound, SpaceMissing):
                 break
             except Exception as fault:  # noqa: BLE001 - a busy store may tell at the next look
-                log.warning("change_look_failed", space=space_id, **logs.fault(fault))
+                if is_well:  # told once, however long it goes on
+                    log.warning("change_look_failed", space=space_id, **logs.fault(fault))
+                is_well = False
             else:
+                is_well = True
                 if seq < tide.seq:
                     break  # a Space took the place of a longer one: who waits has to find out where it is
                 if seq > tide.seq:

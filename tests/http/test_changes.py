@@ -14,6 +14,7 @@ import anyio
 import httpx
 import pytest
 from starlette.applications import Starlette
+from structlog.testing import capture_logs
 
 from brain.app import Application, build
 from brain.kip.governance.control import Governor
@@ -374,6 +375,21 @@ async def test_who_waits_in_a_space_that_took_the_place_of_a_longer_one_waits_fo
         assert not await changes.wait("home", head, 0.5)
         assert former.done()
         assert await former  # to find out that its history is none any more
+
+
+async def test_a_space_that_cannot_be_looked_at_for_a_while_fills_no_log(tmp_path: Path) -> None:
+    application = build(settings_for(tmp_path))
+    async with served(application) as client:
+        await client.post("/admin/create_space", json={"user": OWNER, "space_id": "home", "tier": 1})
+        waits = asyncio.create_task(application.http.state.changes.wait("home", 10**6, 2.0))
+        await asyncio.sleep(0.3)
+        with capture_logs() as lines:
+            for _ in range(2):
+                with application.spaces.barred("home"):
+                    await asyncio.sleep(0.7)
+                await asyncio.sleep(0.3)
+        assert [line["event"] for line in lines].count("change_look_failed") == 2
+        assert not await waits
 
 
 @pytest.mark.requirement("BR-AUTH-012")
