@@ -195,6 +195,31 @@ def test_a_space_deleted_by_another_process_is_not_found_and_can_be_made_anew(
 
 
 @pytest.mark.requirement("BR-CONF-021")
+def test_a_space_that_was_just_being_opened_when_it_was_barred_is_let_go_too(
+    spaces: Spaces, store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spaces.create("a", owner=OWNER, tier=0)
+    spaces.let_go("a", 5)
+    has_begun, may_end, opens = threading.Event(), threading.Event(), store.open
+
+    def slowly(space_id: str) -> SpaceStore:
+        opened = opens(space_id)
+        has_begun.set()
+        assert may_end.wait(10)
+        return opened
+
+    monkeypatch.setattr(store, "open", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        opening = threads.submit(spaces.get, "a")
+        assert has_begun.wait(10)
+        with spaces.barred("a"):
+            letting_go = threads.submit(spaces.let_go, "a", 5)
+            threading.Timer(0.2, may_end.set).start()
+            letting_go.result(10)
+            assert opening.exception(10) is None or isinstance(opening.exception(), Unavailable)
+            assert not spaces.is_open("a")
+
+
 def test_memory_storage_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     home = world(tmp_path / "unused", storage="memory")
