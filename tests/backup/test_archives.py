@@ -221,7 +221,9 @@ class TestDamage:
         self.refused(settings, made)
 
     @pytest.mark.parametrize(
-        "junk", [b"", b"junk", gzip.compress(b""), gzip.compress(b"{}\n"), b"\x1f\x8b" + b"0" * 50]
+        "junk",
+        [b"", b"junk", gzip.compress(b""), gzip.compress(b"{}\n"), b"\x1f\x8b" + b"0" * 50],
+        ids=["nothing", "text", "no lines", "another line", "no gzip"],  # a gzip header holds the time
     )
     def test_what_is_no_archive_is_refused(self, settings: Settings, made: Path, junk: bytes) -> None:
         made.write_bytes(junk)
