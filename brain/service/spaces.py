@@ -233,8 +233,10 @@ class Spaces:
 
         raises  Unavailable when that takes longer, and then it stays open
         """
-        with self._gate(space_id):  # whoever is just opening it has done so by then
-            space = self._open.get(space_id)
+        space = self._open.get(space_id)
+        if space is None and space_id in self._barred:
+            with self._gate(space_id):  # whoever was just opening it when it was barred has done so by then
+                space = self._open.get(space_id)
         if space is not None and not space.end_when_free(wait_s):
             raise Unavailable("the space is still at work; send the same request again", after_s=5)
         with self._gate(space_id):
