@@ -133,7 +133,7 @@ class AsyncClient:
             headers = {**sent.pop("headers", {}), **authorization(self._token)}
             seconds = call.seconds or self._seconds
             return await self._http.request(call.method, call.path, headers=headers, timeout=seconds, **sent)
-        except httpx.TransportError as lost:
+        except httpx.RequestError as lost:
             raise errors.ConnectionLost(f"{call.route}: {lost or type(lost).__name__}") from lost
 
     async def _followed(self, path: str, following: Following) -> AsyncGenerator[Change, None]:
@@ -160,7 +160,7 @@ class AsyncClient:
                 if failed >= self._retries.attempts:
                     raise
                 pause = busy.after_s
-            except httpx.TransportError as lost:
+            except httpx.RequestError as lost:
                 failed += 1
                 if failed >= self._retries.attempts:
                     raise errors.ConnectionLost(f"GET {path}: {lost or type(lost).__name__}") from lost

@@ -132,7 +132,7 @@ class Client:
             headers = {**sent.pop("headers", {}), **authorization(self._token)}
             seconds = call.seconds or self._seconds
             return self._http.request(call.method, call.path, headers=headers, timeout=seconds, **sent)
-        except httpx.TransportError as lost:
+        except httpx.RequestError as lost:
             raise errors.ConnectionLost(f"{call.route}: {lost or type(lost).__name__}") from lost
 
     def _followed(self, path: str, following: Following) -> Generator[Change, None, None]:
@@ -159,7 +159,7 @@ class Client:
                 if failed >= self._retries.attempts:
                     raise
                 pause = busy.after_s
-            except httpx.TransportError as lost:
+            except httpx.RequestError as lost:
                 failed += 1
                 if failed >= self._retries.attempts:
                     raise errors.ConnectionLost(f"GET {path}: {lost or type(lost).__name__}") from lost

@@ -52,6 +52,7 @@ CASES: list[tuple[str, Callable[[], Answer], set[Repeat]]] = [
     ("lost", lost, {ALWAYS}),
     ("not reached", lambda: httpx.ConnectError("refused"), {ALWAYS}),
     ("too late", lambda: httpx.ReadTimeout("late"), {ALWAYS}),
+    ("garbled", lambda: httpx.DecodingError("no gzip"), {ALWAYS}),
     ("busy, with a time", busy, {ALWAYS, REFUSED}),
     ("models busy", lambda: busy(429), {ALWAYS, REFUSED}),
     ("busy, without a time", lambda: busy(503, None), {ALWAYS}),
