@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from brain.errors import KipError
-from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, SpaceUnreadable
+from brain.errors import KipError, Retry
+from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, SpaceUnreadable, Unavailable
 from brain.service.spaces import Spaces, check_space_id
 from brain.store.base import SpaceExists, SpaceMissing, Store, StoreFormatError
 from brain.store.dump import DamagedDump, renamed
@@ -101,7 +101,11 @@ class Archives:
         """A Space that cannot be used here, for want of a package say, is not left behind."""
         try:
             self._spaces.get(space_id)
+        except Unavailable:
+            return  # it is there whole, and may be opened in a moment
         except (KipError, SpaceUnreadable) as fault:
+            if isinstance(fault, KipError) and fault.retry is Retry.SAFE_SAME_REQUEST:
+                return
             self._store.delete(space_id)
             raise InvalidInput(f"the archive is refused: its space cannot be opened here: {fault}") from fault
         except (SpaceMissing, SpaceNotFound):

@@ -18,6 +18,8 @@ from brain.app import build
 from brain.auth.credentials import AuthenticationFailed
 from brain.backup.signing import Signer
 from brain.commands import main
+from brain.errors import SerializationConflict
+from brain.service.failures import Unavailable
 from brain.settings import SettingsError, load_settings
 from brain.store.dump import tally_of
 from tests.http.conftest import Door, said
@@ -87,6 +89,24 @@ async def test_a_space_goes_into_another_service_with_all_it_has(tmp_path: Path)
         tokens = (await door.client.get("/v1/home/management/space_tokens")).json()["result"]
         assert [kept["name"] for kept in tokens] == ["reader"]
         await door.formed(said("I like coffee."))  # and goes on
+
+
+@pytest.mark.requirement("BR-LIFE-025")
+@pytest.mark.parametrize("fault", [Unavailable("busy"), SerializationConflict()])
+async def test_a_space_that_was_imported_and_cannot_be_opened_just_now_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    async with service(tmp_path) as door:
+        archive = await export(door)
+        spaces = door.client._transport.app.state.management._spaces  # type: ignore[attr-defined]
+
+        def busy(_: str) -> None:
+            raise fault
+
+        with monkeypatch.context() as patched:
+            patched.setattr(spaces, "get", busy)
+            assert (await bring_in(door, archive, "kitchen")).status_code == 200
+        assert (await door.client.get("/v1/kitchen/info")).status_code == 200
 
 
 @pytest.mark.requirement("BR-AUTH-007", "BR-LIFE-025")
