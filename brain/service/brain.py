@@ -16,7 +16,7 @@ from brain.service import conversations, ledger, packets, status
 from brain.service.byok import OwnModels
 from brain.service.callers import Caller
 from brain.service.conversations import COLLECTIONS
-from brain.service.failures import InvalidInput, NotFound, OverTier, Unavailable
+from brain.service.failures import InvalidInput, NotFound, Unavailable
 from brain.service.inputs import (
     CreateSpaceInput,
     FormationInput,
@@ -31,10 +31,11 @@ from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
 from brain.service.recalls import Answered, RecallRun, with_packet
+from brain.service.room import check_room_for_input
 from brain.service.spaces import OpenSpace, Spaces, record_of
 from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings
-from brain.store.base import Document, Kind
+from brain.store.base import Document
 from brain.times import Clock, timestamp
 
 log = structlog.get_logger(__name__)
@@ -167,10 +168,7 @@ class Brain:
         shown = [message.to_wire() for message in asked.messages]
         with space.transaction() as tx:
             record = record_of(tx)
-            most = 10 ** (record["tier"]["tier"] + 2)
-            size = max(tx.counts().get(Kind.CONCEPT, 0), conversations.count(tx, "formation"))
-            if size > most:
-                raise OverTier(f"node limit exceeded: {size} of {most}; raise the tier of the space to go on")
+            check_room_for_input(tx, record)
             number = self._queue.accept_formation(
                 tx, stored, user=caller.principal, messages=shown, request_id=caller.request_id
             )

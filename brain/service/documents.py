@@ -21,10 +21,11 @@ from brain.gate.facts import Speaker
 from brain.kip.context import Review, WriteSet
 from brain.service import conversations
 from brain.service.callers import Caller
-from brain.service.failures import Conflict, InvalidInput, OverTier, Unavailable
+from brain.service.failures import Conflict, InvalidInput, Unavailable
 from brain.service.policy import policy_in
 from brain.service.queue import FORMATION, Queue
 from brain.service.replays import Keyed
+from brain.service.room import check_room_for_input
 from brain.service.spaces import OpenSpace, record_of
 from brain.service.write_inputs import RememberInput
 from brain.service.writers import known_writer, writer_of
@@ -85,7 +86,7 @@ class Documents:
                 told = self._replayed(now, keyed)
                 if told is not None:
                     return told
-                _check_room(now)
+                check_room_for_input(now, record_of(now))
             try:
                 return self._kept(space, asked, caller, number, keyed)
             except (DocumentRefused, errors.SerializationConflict, errors.ClientKeyConflict):
@@ -221,11 +222,3 @@ def _receipt_of(reader: Snapshot, seq: Seq) -> Mapping[str, Any]:
     commit = reader.commit(seq)
     assert commit is not None  # noqa: S101 - conversations note only what is committed with them
     return {name: value for name, value in commit.record.items() if name != "governance"}
-
-
-def _check_room(now: Snapshot) -> None:
-    """OverTier when the Space is over the size its tier allows, as for formation."""
-    most = 10 ** (record_of(now)["tier"]["tier"] + 2)
-    size = max(now.counts().get(Kind.CONCEPT, 0), conversations.count(now, FORMATION))
-    if size > most:
-        raise OverTier(f"node limit exceeded: {size} of {most}; raise the tier of the space to go on")

@@ -28,10 +28,11 @@ from brain.kip.parser import Parsed, parsed
 from brain.service import probe
 from brain.service.callers import Caller
 from brain.service.replays import Keyed
+from brain.service.room import check_room_for_kip
 from brain.service.spaces import HostRefused, OpenSpace, record_of
 from brain.service.write_inputs import MOST_SOURCES, WriteInput
 from brain.service.writers import host_writes, writer_of
-from brain.store.base import Json, Kind, Snapshot, Transaction
+from brain.store.base import Json, Transaction
 from brain.times import Clock, Timestamp, timestamp
 
 ROUTE = "execute_kip"
@@ -88,7 +89,7 @@ class _Request:
         writes = [one for one in statements if one.language == "KML"]
         if writes:
             with self.space.snapshot() as now:
-                check_room(now)
+                check_room_for_kip(now, record_of(now))
         writer = writer_of(self.space, self.caller) if writes else None
         while True:
             with self.space.snapshot() as now:
@@ -263,14 +264,3 @@ def _entry(message: Captured, source: _Source, writer_id: str) -> dict[str, Any]
 def _has_conflict(outcome: Outcome) -> bool:
     faults = [outcome.response.get("error"), *(one.get("error") for one in outcome.response.get("results") or ())]
     return any(fault is not None and fault["code"] == errors.IdempotencyConflict.__name__ for fault in faults)
-
-
-def check_room(now: Snapshot) -> None:
-    """ResourceExhausted when the Space is over the size its tier allows."""
-    most = 10 ** (record_of(now)["tier"]["tier"] + 2)
-    size = now.counts().get(Kind.CONCEPT, 0)
-    if size > most:
-        raise errors.ResourceExhausted(
-            f"The Space holds {size} Concepts, and its tier allows {most}.",
-            hint="Raise the tier of the Space to go on.",
-        )
