@@ -111,9 +111,10 @@ class EmbeddedRunner:
                         space = await run_sync(self._spaces.hold, space_id)
                         try:
                             await self._work_through(space, call)
+                            is_left = space.is_closing  # for later: to go on would open again what is being closed
                         finally:
                             space.unpin()
-                        if not call.is_set():
+                        if is_left or not call.is_set():
                             return
                     except SpaceNotFound:
                         log.warning("drain_stopped", space=space_id, reason="the Space is gone")
