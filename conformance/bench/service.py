@@ -43,10 +43,21 @@ def bench_service(size: int) -> None:
         spaces.close()
         with brain_server(folder=folder) as url:
             print(f"service, {size} claims")
+            _until_warm(pid_of(url))
             _bench_http(url)
             bench_packets(url, size)
             line("memory", resident_mb(url), unit="MB")
         asyncio.run(_bench_host_time(folder))
+
+
+def _until_warm(pid: str) -> None:
+    """Wait until the process rests: in its first seconds it imports what later requests find there."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        before = processor_ms(pid)
+        time.sleep(1)
+        if processor_ms(pid) - before < 50:
+            return
 
 
 def _bench_http(url: str) -> None:
