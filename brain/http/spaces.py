@@ -108,7 +108,7 @@ def _as_message(text: str) -> dict[str, Any]:
 
 
 async def post_recall(request: Request) -> Response:
-    space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
+    space_id, asked = await _asked_of_a_model(request, RecallInput, as_question)
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
     if output is None:
@@ -117,7 +117,7 @@ async def post_recall(request: Request) -> Response:
 
 
 async def post_recall_structured(request: Request) -> Response:
-    space_id, asked = await _asked_of_a_model(request, RecallInput, _as_question)
+    space_id, asked = await _asked_of_a_model(request, RecallInput, as_question)
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
     if output is None:
@@ -125,7 +125,7 @@ async def post_recall_structured(request: Request) -> Response:
     return write_result(request, output, markdown=output["answer"])
 
 
-def _as_question(text: str) -> dict[str, Any]:
+def as_question(text: str) -> dict[str, Any]:
     return {"query": text}
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from brain import errors
-from brain.ids import digest, is_element_id, lineage_of
+from brain.ids import digest, lineage_of
 from brain.kip import commit, validate
 from brain.kip.context import Answer, Run, Session
 from brain.kip.governance.access import access_of
 from brain.kip.operate import ledger_of
+from brain.kip.resolve import named_id
 from brain.kip.schema import ConceptType
 from brain.kip.write.records import fill_activity
 from brain.kip.write.run import seal, together
@@ -55,8 +56,7 @@ def migrate(engine: Engine, session: Session, targets: Mapping[ElementId, str]) 
         if len(targets) > run.limits.plan_elements:
             raise errors.TransactionTooLarge(f"A transaction changes at most {run.limits.plan_elements} elements.")
         for element_id in targets:
-            if not is_element_id(element_id):
-                raise errors.InvalidIdentifier(f"{element_id!r} is not an element id.", hint='Ids look like "C-42".')
+            named_id(element_id, "A target")
         moved = _moved(work, targets)
         if moved:
             _record(work, moved)

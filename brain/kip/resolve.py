@@ -179,6 +179,17 @@ def named_id(text: str, what: str) -> ElementId:
     )
 
 
+def present_id(run: Run, text: str, what: str) -> ElementId:
+    """The id of an element that the caller may see.
+
+    raises  InvalidIdentifier, NotFoundOrNotVisible
+    """
+    element_id = named_id(text, what)
+    if element_id not in run.snapshot.elements([element_id]):
+        raise errors.NotFoundOrNotVisible(f"There is no {element_id} that you may see.")
+    return element_id
+
+
 def shown(value: Json) -> str:
     """A value as an error message quotes it, cut when it is long."""
     if isinstance(value, (Mapping, list)):

@@ -19,7 +19,7 @@ from brain.kip.execute.results import solutions
 from brain.kip.govern import is_permitted
 from brain.kip.governance.sight import Verdict
 from brain.kip.plan import plan_of_where
-from brain.kip.resolve import Binder
+from brain.kip.resolve import Binder, present_id
 from brain.store.base import Document, EdgeScan, Element, ElementId, Kind, element_number
 
 _KINDS = tuple(Kind)
@@ -188,8 +188,4 @@ def _named(target: ast.Scalar, run: Run) -> ElementId:
         value = value["id"]
     if not isinstance(value, str):
         raise errors.TypeMismatch("EXPORT CAPSULE takes the id of an element, or a variable.")
-    if not is_element_id(value):
-        raise errors.InvalidIdentifier(f"{value!r} is not an element id.", hint='Ids look like "C-42".')
-    if value not in run.snapshot.elements([value]):
-        raise errors.NotFoundOrNotVisible(f"There is no {value} that you may see.")
-    return value
+    return present_id(run, value, "The root of EXPORT CAPSULE")

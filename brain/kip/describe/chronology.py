@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from brain import errors
-from brain.ids import is_element_id
 from brain.kip import ast, cursor
 from brain.kip.context import Answer, Run
 from brain.kip.cursor import Cursor
@@ -13,7 +12,7 @@ from brain.kip.describe.pages import page_limit, read_token, traversal
 from brain.kip.describe.sight import environment_at, seq_of
 from brain.kip.govern import authorization_view, permit
 from brain.kip.outcomes import transaction_of
-from brain.kip.resolve import Binder
+from brain.kip.resolve import Binder, present_id
 from brain.kip.validate import check_timestamp
 from brain.store.base import Commit, Document
 from brain.times import Seq, milliseconds
@@ -93,7 +92,9 @@ def history(statement: ast.History, run: Run) -> Answer:
     binder = Binder.of(run)
     first = 1 if statement.from_seq is None else binder.whole_number(statement.from_seq, "FROM SEQ")
     last = None if statement.to_seq is None else binder.whole_number(statement.to_seq, "TO SEQ")
-    element = None if statement.element is None else _element(run, binder.text(statement.element, "HISTORY ELEMENT"))
+    element = None
+    if statement.element is not None:
+        element = present_id(run, binder.text(statement.element, "HISTORY ELEMENT"), "The element")
     limit = page_limit(run, statement.limit)
     walk = traversal(run, "history", statement)
     until = walk.seq if last is None else min(last, walk.seq)
@@ -166,14 +167,6 @@ def _environment_version(run: Run, seq: Seq, commit: Commit | None) -> int:
         return int(first.envelope.get("schema_environment_version", run.environment.version))
     with environment_at(run, seq) as environment:
         return environment.version
-
-
-def _element(run: Run, element_id: str) -> str:
-    if not is_element_id(element_id):
-        raise errors.InvalidIdentifier(f"{element_id!r} is not an element id.", hint='Ids look like "C-42".')
-    if element_id not in run.snapshot.elements([element_id]):
-        raise errors.NotFoundOrNotVisible(f"There is no {element_id} that you may see.")
-    return element_id
 
 
 def _commits(run: Run, element: str | None, after: Seq, until: Seq, limit: int) -> list[Commit]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from brain import errors
 from brain.kip import ast
 from brain.kip.context import Answer, Run
 from brain.kip.describe.pages import list_page
 from brain.kip.govern import permit
-from brain.kip.resolve import Binder
+from brain.kip.resolve import Binder, present_id
 from brain.store.base import Document, EdgeScan, ElementId, Snapshot, element_number
 
 MAX_DEPTH = 8
@@ -25,10 +24,9 @@ def list_dependents(statement: ast.List, run: Run) -> Answer:
     permit(run.session, "read")
     assert statement.of is not None  # noqa: S101 - the grammar requires it
     binder = Binder.of(run)
-    start = binder.element(statement.of, "The start of LIST DEPENDENTS")
+    written = binder.text(statement.of, "LIST DEPENDENTS")
     asked = 1 if statement.depth is None else binder.whole_number(statement.depth, "DEPTH")
-    if start not in run.snapshot.elements([start]):
-        raise errors.NotFoundOrNotVisible(f"There is no {start} that you may see.")
+    start = present_id(run, written, "The start of LIST DEPENDENTS")
     depth = min(asked, MAX_DEPTH)
     truncated = bool(_derived(run.snapshot, start, depth + 1, only=depth + 1)) if asked else False
     return list_page(
