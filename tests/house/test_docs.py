@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,54 @@ def test_every_dependency_has_its_reason() -> None:
         name = re.split(r"[<>=\[]", requirement)[0]
         assert f"`{name}`" in reasons, name
         assert re.search(r"[<>]=?\d", requirement), f"{name} has no range"
+
+
+BROUGHT = {"kombu": "celery", "redis": "celery", "openai": "litellm", "opentelemetry-api": "opentelemetry-sdk"}
+"""What is imported and comes with a library of an extra, beside which alone it is used."""
+
+
+def test_everything_that_is_imported_is_declared_and_not_only_brought_by_an_extra() -> None:
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    base = brought_by(*map(name_of, project["dependencies"]))
+    extras = {name_of(item) for extra in project["optional-dependencies"].values() for item in extra}
+    distributions = packages_distributions()
+    missing = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for folder in ("brain", "workers")
+        for path in (ROOT / folder).rglob("*.py")
+        for module in imported_by(path)
+        if not any(
+            name in base or name in extras or BROUGHT.get(name) in extras
+            for name in map(name_of, distributions.get(module, ()))
+        )
+    }
+    assert missing == set()
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[<>=!~;\[ (]", requirement)[0].lower().replace("_", "-")
+
+
+def brought_by(*names: str) -> set[str]:
+    """Distributions that are installed with these in any environment, themselves included."""
+    found, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [name_of(item) for item in requires(name) or () if ";" not in item]
+    return found
+
+
+def imported_by(path: Path) -> set[str]:
+    """Top-level modules of other people that a file imports, anywhere in it."""
+    named = set[str]()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            named |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            named.add(node.module or "")
+    return {name.split(".")[0] for name in named} - {"brain", "workers", *sys.stdlib_module_names}
 
 
 @pytest.mark.requirement("BR-OPS-010")

@@ -48,3 +48,8 @@ def test_a_wheel_in_an_empty_environment_serves_and_passes_the_tour(tmp_path: Pa
     where = run([python, "-c", "import brain, sys; print(brain.__file__); print('litellm' in sys.modules)"], tmp_path)
     assert str(tmp_path / "env") in where
     assert where.split()[-1] == "False"
+    # Packets count tokens, and only when one is asked for.
+    counted = run(
+        [python, "-c", "from brain.packet.tokens import count; print(count('Ana lives in Lisbon.'))"], tmp_path
+    )
+    assert counted.strip() == "4"
