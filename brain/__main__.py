@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -13,7 +14,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     collector.look_seldom()  # before the imports, which make nothing but what stays: a sixth of a start's time
     from brain.commands import main as command
 
-    return command(arguments)
+    try:
+        code = command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough (`brain kip … | head`)
+        # What is left in the buffer is written at the interpreter's end, and needs a place to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 if __name__ == "__main__":
