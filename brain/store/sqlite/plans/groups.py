@@ -13,9 +13,10 @@ import orjson
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.algebra import Access, Aggregate, Group
 from brain.store.base import ElementId, Json, Undecided
+from brain.store.determined import determines
 from brain.store.sqlite.functions import CITED
 from brain.store.sqlite.keys import id_of
-from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, determines, elements, hidden
+from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, elements, hidden
 from brain.store.sqlite.plans.members import member
 from brain.store.sqlite.plans.query import End, NotPushable, Query, Row, Value
 

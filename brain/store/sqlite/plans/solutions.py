@@ -9,8 +9,9 @@ import orjson
 
 from brain.kip.algebra import Access, Column, Lineages, Project, Scan, SortKey, Tuple, Var
 from brain.store.base import Element, Json, Kind
+from brain.store.determined import determines
 from brain.store.sqlite.keys import id_of
-from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, determines, hidden
+from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build, hidden
 from brain.store.sqlite.plans.members import member
 from brain.store.sqlite.plans.positions import Place, behind, first_tie
 from brain.store.sqlite.plans.query import End, NotPushable, Query, Row
