@@ -47,6 +47,7 @@ from brain.store.base import Document, Lease, Store
 from brain.store.sqlite import SqliteStore
 from brain.times import Clock, SystemClock
 from workers.embedded import EmbeddedRunner
+from workers.places import SharedPlaces
 from workers.wakeups import RemoteRunner, WakeUps
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def build(
     measures, tracer = Measures(settings), Tracer(settings)
     store = MeasuredStore(store or store_for(settings, clock=clock), measures, tracer)
     spaces = spaces_for(settings, clock=clock, store=store)
-    places = Places(settings.llm_max_concurrency)
+    places = Places(settings.llm_max_concurrency, SharedPlaces(settings) if settings.work_queue == "celery" else None)
     model = model or model_for(settings, places)
     sealer = _sealer(settings)
     models = OwnModels(

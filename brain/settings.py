@@ -97,7 +97,7 @@ class Settings(BaseSettings):
     )
     model_max_output: int = Field(8_192, ge=256, description="Output tokens asked of the model per call, at most.")
     model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
-    llm_max_concurrency: int = Field(64, ge=0, description="Model runs at a time; 0 counts as 1.")
+    llm_max_concurrency: int = Field(64, ge=0, description="Calls of models at a time, of all processes where they share a Redis; 0 counts as 1.")
     https_proxy: SecretStr = Field(
         SecretStr(""), description="Proxy for calls to providers; empty for none. It may carry a password."
     )

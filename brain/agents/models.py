@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -18,28 +19,57 @@ if TYPE_CHECKING:
     from brain.agents.own_model import OwnProvider
 
 
-class Places:
-    """How many calls there may be at a time, of every model that shares them."""
+class Shared(Protocol):
+    """Places that several processes share."""
 
-    def __init__(self, most: int) -> None:
+    def place(self) -> AbstractAsyncContextManager[None]:
+        """A place until the end of the block; waits for it, and never fails."""
+        ...
+
+
+class Places:
+    """How many calls there may be at a time, of every model that shares them.
+
+    most    in this process
+    shared  what bounds the calls of all processes of a deployment beside that, None for nothing
+    """
+
+    def __init__(self, most: int, shared: Shared | None = None) -> None:
         self._most = max(most, 1)
+        self._shared = shared
         self._limiter: CapacityLimiter | None = None
 
-    def limiter(self) -> CapacityLimiter:
-        """Of the running loop: it is not there yet where the settings are read."""
-        if self._limiter is None:
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """A place until the end of the block; waits for it."""
+        if self._limiter is None:  # of the running loop, which is not there yet where the settings are read
             self._limiter = CapacityLimiter(self._most)
-        return self._limiter
+        async with self._limiter:
+            if self._shared is None:
+                yield
+                return
+            async with self._shared.place():
+                yield
 
 
 class BudgetedModel:
     """A model whose calls share one budget; a call waits for its place and can be cancelled there.
 
     max_output, timeout_ms  bounds of one call, below which an agent may ask for less
+    prepare                 what the first call needs and no place should be held for, run in a thread
     """
 
-    def __init__(self, model: Model, places: Places, *, max_output: int, timeout_ms: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        places: Places,
+        *,
+        max_output: int,
+        timeout_ms: int,
+        prepare: Callable[[], object] | None = None,
+    ) -> None:
         self.name = model.name
+        self._prepare = prepare
         self._model = model
         self._places = places
         self._max_output = max_output
@@ -51,7 +81,10 @@ class BudgetedModel:
             max_output_tokens=min(request.max_output_tokens, self._max_output),
             timeout_ms=min(request.timeout_ms, self._timeout_ms),
         )
-        async with self._places.limiter():
+        if self._prepare is not None:
+            await run_sync(self._prepare)
+            self._prepare = None
+        async with self._places.place():
             return await self._model.answer(bounded)
 
 
@@ -80,7 +113,7 @@ def model_for(settings: Settings, places: Places | None = None) -> Model:
     """The model the settings choose; neither the built-in one nor litellm is imported before its first call."""
     if not settings.has_provider:
         return LateModel(OFFLINE_MODEL, _offline)
-    from brain.agents.litellm_model import LitellmModel, Provider
+    from brain.agents.litellm_model import LitellmModel, Provider, load_litellm
 
     provider = Provider(
         family=settings.model_family,
@@ -93,11 +126,13 @@ def model_for(settings: Settings, places: Places | None = None) -> Model:
         places or Places(settings.llm_max_concurrency),
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,
+        prepare=load_litellm,
     )
 
 
 def own_model_for(chosen: OwnProvider, settings: Settings, places: Places) -> Model:
     """The model one Space's managers chose, within the budget of all."""
+    from brain.agents.litellm_model import load_litellm
     from brain.agents.own_model import OwnModel
 
     return BudgetedModel(
@@ -105,6 +140,7 @@ def own_model_for(chosen: OwnProvider, settings: Settings, places: Places) -> Mo
         places,
         max_output=settings.model_max_output,
         timeout_ms=settings.model_timeout_ms,
+        prepare=load_litellm,
     )
 
 

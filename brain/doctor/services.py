@@ -6,11 +6,13 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
 import httpx
 
+from brain.broker import redis_client
 from brain.doctor.finding import Finding, fault, ok, warning
 from brain.errors import KipError
 from brain.settings import BUILTIN_EMBEDDINGS, OFFLINE_MODEL, Settings
@@ -121,22 +123,17 @@ def broker(settings: Settings) -> Iterator[Finding]:
     if importlib.util.find_spec("celery") is None or importlib.util.find_spec("redis") is None:
         yield fault("queue", "WORK_QUEUE is celery, which is not installed", "pip install 'brain-memory[workers]'")
         return
-    from redis import Redis
     from redis.exceptions import RedisError
 
-    client = Redis.from_url(
-        settings.redis_url.get_secret_value(), socket_connect_timeout=_PATIENCE_S, socket_timeout=_PATIENCE_S
-    )
     try:
-        asked = time.time()
-        seconds, parts = client.time()
+        with closing(redis_client(settings, _PATIENCE_S / 2)) as client:
+            asked = time.time()
+            seconds, parts = client.time()
         yield ok("queue", "Redis answers")
         yield from _apart("Redis", seconds + parts / 1_000_000, asked)
     except (RedisError, OSError, ValueError) as failed:
         fix = "start Redis, and look at REDIS_URL; until then inputs are accepted and wait"
         yield fault("queue", f"Redis at REDIS_URL cannot be used ({type(failed).__name__})", fix)
-    finally:
-        client.close()
 
 
 def _apart(whose: str, theirs: float, ours: float) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ import importlib.util
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from typing import Any, Protocol
 import structlog
 
 from brain import logs
+from brain.broker import redis_client
 from brain.errors import KipError
 from brain.service.failures import ServiceFailure
 from brain.service.spaces import Spaces
@@ -174,20 +176,15 @@ def broker_check(settings: Settings, *, required: bool) -> Check:
     def look() -> str:
         if settings.work_queue == "embedded":
             return "this process does the background work itself"
-        from redis import Redis
         from redis.exceptions import RedisError
 
-        client = Redis.from_url(
-            settings.redis_url.get_secret_value(), socket_connect_timeout=LIMIT_S / 2, socket_timeout=LIMIT_S / 2
-        )
         try:
-            client.ping()
+            with closing(redis_client(settings, LIMIT_S / 3)) as client:
+                client.ping()
         except (RedisError, OSError, ValueError) as fault:
             raise NotReady(
                 "Redis cannot be reached: inputs are accepted and stored, and worked on when it is back"
             ) from fault
-        finally:
-            client.close()
         return "Redis answers"
 
     return Check("queue", look, required)

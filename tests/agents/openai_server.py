@@ -41,12 +41,18 @@ class ScriptedServer:
         self.steps: list[Step] = []
         self.asked: list[dict[str, Any]] = []
         self.url = ""
+        self.at_work = self.most_at_work = 0
 
     async def completions(self, request: Request) -> Response:
         self.asked.append(json.loads(await request.body()))
         step = self.steps.pop(0)
-        if "hang" in step:
-            await asyncio.sleep(step["hang"])
+        self.at_work += 1
+        self.most_at_work = max(self.most_at_work, self.at_work)
+        try:
+            if "hang" in step:
+                await asyncio.sleep(step["hang"])
+        finally:
+            self.at_work -= 1
         if "status" in step:
             refusal = {"error": {"message": step["body"], "type": "x", "code": "x"}}
             return JSONResponse(refusal, step["status"], headers=step.get("headers"))
