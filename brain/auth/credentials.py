@@ -10,6 +10,10 @@ class AuthenticationFailed(Exception):
     """No credential, or none that is good here. Callers are never told which of its parts was wrong."""
 
 
+class NotAdmitted(AuthenticationFailed):
+    """The same, and it took a look at the Space to know, which takes longer where there is one."""
+
+
 class AccessClosed(Exception):
     """The credential is good, and this surface is closed to its kind; `reason` says why."""
 

@@ -13,13 +13,14 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import anyio
 from anyio.to_thread import run_sync
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from brain.auth.credentials import AuthenticationFailed
+from brain.auth.credentials import AuthenticationFailed, NotAdmitted
 from brain.http.declaring import Declaration, Gives, Parameter, Takes
 from brain.service.access import Access, Doorkeeper
 from brain.service.callers import Caller
@@ -30,6 +31,9 @@ CHANNEL = "http"
 _BEARER = "bearer "
 _MOST_ADDRESSES = 4_096
 _WINDOW_S = 60.0
+_REFUSAL_S = 0.1
+"""When somebody is refused who had a Space looked for, so that the time does not tell whether there is one, which had
+to be opened perhaps, or none."""
 
 
 class TooManyFailures(Exception):
@@ -150,9 +154,12 @@ async def _admitted(request: Request, access: Access) -> Caller:
 
     if not doorkeeper.is_on or access is Access.OPEN:
         return admit(None)
+    asked_at = anyio.current_time()
     try:
         return await run_sync(admit, _credential_of(request))
-    except AuthenticationFailed:
+    except AuthenticationFailed as failed:
+        if isinstance(failed, NotAdmitted):
+            await anyio.sleep_until(asked_at + _REFUSAL_S)
         failures: Failures = request.app.state.auth_failures
         failures.note(request.client.host if request.client else "")
         raise

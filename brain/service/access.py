@@ -10,9 +10,17 @@ from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from brain.auth.credentials import EVERY_SPACE, AccessClosed, AuthenticationFailed, Cwt, Scope, SpaceToken
+from brain.auth.credentials import (
+    EVERY_SPACE,
+    AccessClosed,
+    AuthenticationFailed,
+    Cwt,
+    NotAdmitted,
+    Scope,
+    SpaceToken,
+)
 from brain.service.callers import Caller
-from brain.service.failures import SpaceNotFound, Unavailable
+from brain.service.failures import SpaceNotFound, SpaceUnreadable, Unavailable
 from brain.service.space_tokens import PREFIX, SpaceTokens
 from brain.service.spaces import OpenSpace, Spaces, record_of
 
@@ -65,6 +73,8 @@ class Access(Enum):
 
 
 _WRITING = (Access.WRITE, Access.MANAGEMENT, Access.ADMIN)
+_BEYOND_TOKENS = (Access.MANAGEMENT, Access.ADMIN)
+"""What no Space token opens."""
 
 
 class Doorkeeper:
@@ -115,19 +125,22 @@ class Doorkeeper:
             return self._administrator(verifier, access, credential)
         if credential and not credential.startswith(PREFIX) and not self._may_be_ignored(access, credential):
             return self._cwt(verifier, access, space_id, credential)
+        may_be_token = access not in _BEYOND_TOKENS and (credential or "").startswith(PREFIX)
+        if not (access.is_public or may_be_token):
+            raise AuthenticationFailed
         try:
             with self._spaces.use(space_id) as space:
                 if access.is_public and _is_public(space):
                     is_looked_at = credential and access is not Access.LENIENT_READ
                     return self._token(access, space, credential or "") if is_looked_at else None
                 return self._token(access, space, credential or "")
-        except SpaceNotFound:
-            raise AuthenticationFailed from None
+        except (AuthenticationFailed, SpaceNotFound, SpaceUnreadable):
+            raise NotAdmitted from None
         except Unavailable:
             # A Space that closes is told of only to who may hold one of its tokens, which cannot be looked up just now.
-            if (credential or "").startswith(PREFIX):
+            if may_be_token:
                 raise
-            raise AuthenticationFailed from None
+            raise NotAdmitted from None
 
     def _may_be_ignored(self, access: Access, credential: str) -> bool:
         return access is Access.LENIENT_READ and len(credential) < _SHORTEST_CWT
@@ -150,7 +163,7 @@ class Doorkeeper:
         return cwt.audience == EVERY_SPACE and cwt.subject in self._managers
 
     def _token(self, access: Access, space: OpenSpace, credential: str) -> SpaceToken:
-        if access in (Access.MANAGEMENT, Access.ADMIN) or not credential.startswith(PREFIX):
+        if not credential.startswith(PREFIX):
             raise AuthenticationFailed
         token = self._tokens.verify(space, credential)
         if not token.scope.satisfies(access.scope):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -172,6 +173,30 @@ async def test_an_outsider_cannot_tell_a_missing_space_from_a_private_one(tmp_pa
                 )
             insider = await door.ask("GET", f"/v1/nowhere/{path}", cwt("*", "*"))
             assert insider.status_code == 404
+
+
+@pytest.mark.requirement("BR-AUTH-025")
+async def test_the_time_of_a_refusal_does_not_tell_whether_a_space_had_to_be_opened(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as door:
+        for space in ("home", "nowhere"):
+            for credential in (None, "STjunk"):
+                door.application.spaces.let_go("home", 5)
+                asked = anyio.current_time()
+                assert (await door.ask("GET", f"/v1/{space}/info", credential)).status_code == OUT
+                assert anyio.current_time() - asked >= 0.1
+
+
+async def test_nobody_opens_a_space_with_what_could_never_let_them_in(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as door:
+        door.application.spaces.let_go("home", 5)
+        for method, path, credential in (
+            ("POST", "formation", None),
+            ("POST", "remember", "junk"),
+            ("GET", "management/space_tokens", "STjunk"),
+            ("GET", "info", cwt("elsewhere", "*")),
+        ):
+            assert (await door.ask(method, f"/v1/home/{path}", credential)).status_code == OUT
+            assert not door.application.spaces.is_open("home")
 
 
 @pytest.mark.requirement("BR-AUTH-007", "BR-AUTH-008", "BR-AUTH-032", "BR-EP-037", "BR-EP-038")

@@ -19,6 +19,7 @@ from brain.service.brain import Brain
 from brain.service.recalls import RecallRun
 from brain.times import FixedClock
 from tests.http.conftest import Door, opened, said
+from tests.http.test_access import cwt, guarded
 from tests.service.processes import ServerProcess, started, wait_for
 from tests.service.world import OWNER, served, until, with_model, world
 
@@ -200,3 +201,15 @@ async def test_a_recall_whose_process_ended_is_told_as_failed(tmp_path: Path) ->
             assert told["status"] == "failed"
             assert told["failed_reason"].startswith("interrupted: ")
         assert (await door.result("conversations?collection=recall"))[0]["status"] == "failed"
+
+
+@pytest.mark.anyio
+@pytest.mark.requirement("BR-AUTH-025")
+async def test_an_outsider_cannot_tell_a_space_that_cannot_be_read_from_a_missing_one(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as door:
+        broken = door.application.settings.local_db_path / "broken.db"
+        broken.write_bytes(b"no database")
+        for credential in (None, "STjunk", "x" * 80, cwt("elsewhere", "*"), door.credentials["home"]["token *"]):
+            answer = await door.ask("GET", "/v1/broken/info", credential)
+            assert (answer.status_code, answer.json()) == (401, {"error": {"message": "authentication failed"}})
+        assert (await door.ask("GET", "/v1/broken/info", cwt("*", "*"))).status_code == 500
