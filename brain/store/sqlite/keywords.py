@@ -6,6 +6,7 @@ For a caller who may not see everything the postings are read first and weighed 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from brain.store.base import Hit, Kind, SearchQuery
@@ -45,10 +46,13 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
     bindings |= _weighed([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in holders])
     base, slope = length_norm(texts, size)
     bindings |= {"base": base, "slope": slope, "limit": query.limit}
-    further = "TRUE"
-    if len(holders) == 1 and holders[0][1] > 2 * max(_TASTE, query.limit) and at is None:
-        further = _may_be_best(run, query, bindings)
-    statement = _found(f"{_WORTH} AS worth", query, len(holders), bindings, further)
+    counts = [count for _, count in holders]
+    common = counts.index(max(counts))
+    others = [number for number in range(len(holders)) if number != common]
+    # Where other terms are about as common, looking for what they find costs what weighing it does.
+    is_worth_it = counts[common] > max(2 * max(_TASTE, query.limit), sum(counts[number] for number in others))
+    further = _may_be_best(run, query, common, others, bindings) if is_worth_it and at is None else "TRUE"
+    statement = _found(f"{_WORTH} AS worth", query, range(len(holders)), bindings, further)
     if len(holders) > 1:
         # Only several terms can find one element twice.
         statement = f"SELECT eid, sum(worth) AS worth FROM ({statement}) GROUP BY eid"
@@ -61,28 +65,36 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
     return [Hit(id_of(eid), score(worth)) for eid, worth in hits]
 
 
-def _may_be_best(run: Run, query: SearchQuery, bindings: dict[str, Any]) -> str:
-    """A condition on the postings of the one term bound that all of the best meet, and hardly any other: a posting
-    earns no more than one that is known, unless its text is shorter or has the term more often."""
+def _may_be_best(run: Run, query: SearchQuery, common: int, others: Sequence[int], bindings: dict[str, Any]) -> str:
+    """A condition on the postings of the terms bound that all postings of the best meet, and hardly any other of the
+    common term: alone it earns no more than one that is known, unless its text is shorter or has the term more often.
+
+    common, others  numbers of the term that very many have, and of the rest
+    """
     if query.kind is Kind.ASSERTION:
         return "TRUE"  # how many claims there are about each is open
-    taste = _found(f"held.times, held.size, {_WORTH} AS worth", query, 1, bindings)
+    taste = _found(f"held.times, held.size, {_WORTH} AS worth", query, [common], bindings)
     tasted = run(f"{taste} LIMIT :taste", bindings | {"taste": max(_TASTE, query.limit)})
     if len(tasted) < query.limit:
         return "TRUE"
     eid, times, size, worth = sorted(tasted, key=lambda one: (-one[3], one[0]))[query.limit - 1]
-    slope, reach = bindings["slope"], bindings["weight0"] / worth - 1
+    slope, reach = bindings["slope"], bindings[f"weight{common}"] / worth - 1
     bindings |= {"last": eid, "times": times, "size": size}
     bindings |= {"reach": reach / slope, "short": _CLOSE - bindings["base"] / slope}
-    return (
+    alone = (
         "(held.size <> :size OR held.times <> :times OR held.eid <= :last) AND held.size < held.times * :reach + :short"
     )
+    if not others:
+        return alone
+    # What has another term as well is weighed with everything it has.
+    elsewhere = _found("NULL", query, others, bindings)
+    return f"(held.term <> :term{common} OR ({alone}) OR held.eid IN (SELECT eid FROM ({elsewhere})))"
 
 
 def _search_seen(run: Run, sight: Sight, query: SearchQuery, wanted: list[str], bindings: dict[str, Any]) -> list[Hit]:
     """The same over what a caller sees."""
     bindings |= _weighed([(term, float(number)) for number, term in enumerate(wanted)])
-    rows = run(_found("wanted.weight, held.times, held.size", query, len(wanted), bindings), bindings)
+    rows = run(_found("wanted.weight, held.times, held.size", query, range(len(wanted)), bindings), bindings)
     found = [(id_of(eid), int(number), times, size) for eid, number, times, size in rows]
     ranked = seen_by_words(sight, found, query.threshold)
     return visible_hits(sight, query, ranked, claims_about(run, bindings["at"]))
@@ -127,13 +139,15 @@ def _weighed(terms: list[tuple[str, float]]) -> dict[str, Any]:
     return weighed
 
 
-def _found(selected: str, query: SearchQuery, terms: int, bindings: dict[str, Any], further: str = "TRUE") -> str:
-    """A statement of the postings of the terms bound that meet a further condition, `(eid, …)`: one row per term and
-    element.
+def _found(
+    selected: str, query: SearchQuery, terms: Sequence[int], bindings: dict[str, Any], further: str = "TRUE"
+) -> str:
+    """A statement of the postings of the terms bound under these numbers that meet a further condition, `(eid, …)`: one
+    row per term and element.
 
     The wanted terms come first, so that the primary key of `posting` serves each of them as one range.
     """
-    values = ", ".join(f"(:term{number}, :weight{number})" for number in range(terms))
+    values = ", ".join(f"(:term{number}, :weight{number})" for number in terms)
     wanted = f"(SELECT column1 AS term, column2 AS weight FROM (VALUES {values})) AS wanted"
     holding = f"held.term = wanted.term AND held.kind = :kind AND {further}"
     if query.lineages is not None:

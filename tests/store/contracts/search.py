@@ -308,3 +308,31 @@ class SearchContract:
             kept = [one for one in long if lineages is None or types[int(one[2:]) - 1] == PERSON]
             for limit in (1, 7, 40, 200):
                 assert found(space, "oak", limit=limit, lineages=lineages) == kept[:limit]
+
+    @pytest.mark.requirement("KI-META-018")
+    @pytest.mark.parametrize("asked", ["oak elm", "elm oak ash", "ash oak", "yew oak"])
+    def test_a_short_answer_about_common_and_rare_words_is_the_beginning_of_a_long_one(
+        self, space: SpaceStore, asked: str
+    ) -> None:
+        rolled = Random(asked)
+        texts = []
+        for _ in range(1500):
+            rare = [word for word, often in (("elm", 0.01), ("ash", 0.2)) if rolled.random() < often]
+            common = ["oak"] * rolled.choice((0, 1, 1, 1, 2, 5))
+            texts.append(" ".join([*common, *rare, *["x"] * rolled.randint(0, 9)]))
+        types = [rolled.choice((PERSON, PLACE)) for _ in texts]
+        numbered = enumerate(zip(texts, types, strict=True), 1)
+        write(space, *(concept(f"C-{n}", type_, attributes={"text": text}) for n, (text, type_) in numbered))
+
+        def hits(limit: int, threshold: float = 0.0, lineages: frozenset[str] | None = None) -> list[Hit]:
+            with space.snapshot() as snapshot:
+                return snapshot.search(SearchQuery(Kind.CONCEPT, asked, lineages, limit, threshold))
+
+        long = hits(2000)
+        assert len(long) > 1000
+        for lineages in (None, frozenset({PERSON})):
+            kept = [one for one in long if lineages is None or types[int(one.id[2:]) - 1] == PERSON]
+            for limit in (1, 7, 40, 200):
+                assert hits(limit, lineages=lineages) == kept[:limit]
+                least = kept[limit // 2].score - 1e-9
+                assert hits(limit, least, lineages) == [one for one in kept[:limit] if one.score >= least]
