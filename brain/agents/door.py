@@ -13,7 +13,7 @@ from typing import Any
 from brain import errors
 from brain.gate.gate import check_request
 from brain.ids import digest
-from brain.kip import ast
+from brain.kip import ast, strict_json
 from brain.kip.context import Outcome, Session
 from brain.kip.parser import language_of
 from brain.kip.pipeline import Engine
@@ -59,6 +59,7 @@ class Door:
             raise errors.InvalidRequestEnvelope(
                 f"A request holds 1 to {MAX_COMMANDS} commands.", hint="Send fewer; one MUTATE may hold many clauses."
             )
+        strict_json.check([commands, parameters])
         forged = sorted((set(self.bindings) | self.reserved) & set(parameters))
         if forged:
             raise errors.NotAuthorized(

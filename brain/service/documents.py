@@ -100,7 +100,10 @@ class Documents:
         if asked.idempotency_key is None:
             return None
         content = asked.model_dump(mode="json", exclude_none=True, exclude={"idempotency_key"})
-        return Keyed.of(ROUTE, caller, asked.idempotency_key, content)
+        try:
+            return Keyed.of(ROUTE, caller, asked.idempotency_key, content)
+        except errors.InvalidRequestEnvelope as inexact:
+            raise InvalidInput(inexact.message, inexact.to_wire()) from inexact
 
     def _replayed(self, reader: Snapshot, keyed: Keyed | None) -> dict[str, Any] | None:
         """What the key led to, as it was told then."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from brain.errors import IdempotencyConflict
 from brain.ids import digest
+from brain.kip import strict_json
 from brain.kip.context import Limits
 from brain.service.callers import Caller
 from brain.store.base import Document, Json, Reader, Transaction
@@ -34,6 +35,11 @@ class Keyed:
 
     @classmethod
     def of(cls, route: str, caller: Caller, key: str, asked: Json) -> Keyed:
+        """`asked` as the JSON that came in.
+
+        raises  InvalidRequestEnvelope for a value that JSON does not carry exactly, of which there is no digest
+        """
+        strict_json.check([key, asked])
         return cls(digest([route, caller.holder, key]).removeprefix("sha256:"), digest(asked))
 
     def found(self, reader: Reader, now_ms: int) -> Document | None:

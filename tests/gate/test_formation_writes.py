@@ -213,6 +213,14 @@ def test_a_model_brings_no_ingest_block(space: TestSpace) -> None:
     assert_refused(space, result, "InvalidRequestEnvelope")
 
 
+@pytest.mark.parametrize("number", [2**53, 2**63, -(2**70), 1e300])
+def test_a_number_that_json_does_not_carry_exactly_is_refused_and_the_pass_goes_on(
+    space: TestSpace, number: float
+) -> None:
+    result = attempt(space, CLAIM, unused=number)
+    assert_refused(space, result, "InvalidRequestEnvelope")
+
+
 @pytest.mark.requirement("BR-GATE-003", "BR-FORM-020")
 def test_one_bad_clause_keeps_nothing_of_the_block(space: TestSpace) -> None:
     forged = f'ASSERT (:speaker1, "speaks", "en") {{{ALICE_SAYS.replace("speaker1", "speaker2")}}}'

@@ -396,6 +396,14 @@ async def test_bare_text_is_one_command(door: Door) -> None:
     assert answer.json()["status"] == "succeeded"
 
 
+@pytest.mark.parametrize("number", [2**53, 2**63, -(2**63), 1e300])
+@pytest.mark.parametrize("key", ["k", None])
+async def test_a_number_that_json_does_not_carry_exactly_is_refused(door: Door, number: float, key: str | None) -> None:
+    response = await executed(door, **works(who=number, key=key))  # type: ignore[arg-type]
+    assert error_of(response)["code"] == "InvalidRequestEnvelope"
+    assert "write larger ones as strings" in error_of(response)["hint"]
+
+
 @pytest.mark.requirement("BR-HTTP-013")
 async def test_no_mangled_request_is_a_defect(door: Door) -> None:
     texts: list[str] = []

@@ -221,7 +221,13 @@ async def test_a_space_over_its_tier_keeps_no_document(tmp_path: Path) -> None:
 @pytest.mark.requirement("BR-HTTP-013")
 async def test_no_document_is_a_defect(door: Door) -> None:
     value = st.recursive(
-        st.none() | st.booleans() | st.integers(-5, 70) | st.text(max_size=8) | st.sampled_from(["I", "C-1", "Lisbon"]),
+        st.none()
+        | st.booleans()
+        | st.integers(-5, 70)
+        | st.integers(-(2**63), 2**64 - 1)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(max_size=8)
+        | st.sampled_from(["I", "C-1", "Lisbon"]),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
         max_leaves=6,
     )
@@ -236,10 +242,11 @@ async def test_no_document_is_a_defect(door: Door) -> None:
         bodies.append(made)
 
     collect()
-    for made in bodies:
+    for number, made in enumerate(bodies):
+        key = {"idempotency_key": f"k{number}"} if number % 2 else {}
         answer = await door.client.post(
             "/v1/home/remember",
-            content=_json(document() | {"document": made}),
+            content=_json(document() | {"document": made} | key),
             headers={"content-type": "application/json"},
         )
         assert answer.status_code in {200, 400}, (made, answer.text)
@@ -270,6 +277,14 @@ async def test_a_key_stands_for_one_request_and_always_gives_its_answer(door: Do
 async def test_a_key_of_a_refused_document_is_still_free(door: Door) -> None:
     await refused(door, document({**LIVES, "msg": 9}, key="k"))
     assert (await door.result("remember", document(key="k")))["conversation"] == 1
+
+
+@pytest.mark.parametrize("number", [2**53, 2**63, -(2**63), 1e300])
+async def test_a_number_that_json_does_not_carry_exactly_is_refused_with_a_key_and_without(
+    door: Door, number: float
+) -> None:
+    for key in ("k", None):
+        assert (await refused(door, document({**LIVES, "msg": number}, key=key)))["message"]
 
 
 @pytest.mark.requirement("BR-HTTP-022")
