@@ -12,8 +12,9 @@ import time
 from brain import errors
 from brain.store.base import StoreFormatError
 from brain.store.neo4j.connection import Database
+from brain.store.neo4j.filling import fill_members
 
-FORMAT = 2
+FORMAT = 3
 """Changes with every change of this model; a database of an older one is brought up."""
 
 CONSTRAINTS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -119,6 +120,8 @@ def ensure(database: Database) -> None:
         for statement in (*_DROPPED, *statements()):
             _made(database, statement)
         database.run("CALL db.awaitIndexes($patience)", {"patience": _PATIENCE_S})
+        if found is not None:
+            fill_members(database)
         found = database.run(_MARK, {"number": FORMAT})[0][0]
     if found > FORMAT:
         raise StoreFormatError(f"the database has format {found}, this release reads {FORMAT}")

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from brain import errors
 from brain.store import rows
 from brain.store.base import (
     Edge,
@@ -25,8 +26,10 @@ from brain.store.base import (
     Scan,
     SearchQuery,
     TupleScan,
+    Undecided,
 )
 from brain.store.neo4j import keywords, vectors
+from brain.store.neo4j.failures import code_of
 from brain.store.neo4j.keys import indexed, place_of
 from brain.store.neo4j.records import RecordReader
 from brain.store.neo4j.scans import HOLDS, ScanPlan, plan_scan
@@ -71,6 +74,8 @@ _TALLIES = (
     " AND ($types IS NULL OR t.type IN $types) AND ($states IS NULL OR t.state IN $states)"
     " RETURN collect(coalesce(t.value, [])) AS found"
 )
+_UNDECIDED = "ArithmeticError"
+"""How a statement fails that met a value it cannot judge."""
 _FIELDS = {type_: name for name, type_ in RELATIONSHIPS.items()}
 
 
@@ -188,7 +193,12 @@ class Neo4jSnapshot(RecordReader):
         return None if statement.compares_ends and self.merges() else statement
 
     def _run_plan(self, statement: plans.Statement) -> Iterator[tuple[Json, ...]]:
-        found = self._value(statement.text, **statement.parameters)
+        try:
+            found = self._value(statement.text, **statement.parameters)
+        except errors.InternalError as error:
+            if code_of(error.__cause__ or error) == _UNDECIDED:
+                raise Undecided from error
+            raise
         yield from statement.rows(found)
 
     # --- how ----------------------------------------------------------------------------------------------------------

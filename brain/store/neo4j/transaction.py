@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brain import errors
 from brain.store import rows
@@ -22,6 +22,10 @@ from brain.store.neo4j.state import json_text, parsed
 from brain.store.neo4j.writing_state import StateWriter
 from brain.store.search import ANALYSIS
 from brain.times import Clock, Seq
+
+if TYPE_CHECKING:
+    from brain.kip.algebra import Step
+    from brain.store.neo4j import plans
 
 _SWEEPING = 1 / 8
 """How many of the transactions that add what expires sweep what has."""
@@ -124,6 +128,11 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
     def _value(self, statement: str, **parameters: Any) -> Any:
         self._send_graph()
         return super()._value(statement, **parameters)
+
+    def _compiled(self, plan: Step) -> plans.Statement | None:
+        """A statement that fails would end the transaction in the database."""
+        statement = super()._compiled(plan)
+        return None if statement is None or statement.may_fail else statement
 
     def _run(self, statement: str, parameters: Mapping[str, Any]) -> list[Row]:
         turn = self._locked()

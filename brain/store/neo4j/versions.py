@@ -9,6 +9,7 @@ import orjson
 from brain.ids import parse_symbol
 from brain.store import rows
 from brain.store.base import Element, Kind
+from brain.store.neo4j import members
 from brain.store.neo4j.keys import FOREVER, indexed, kind_of, number_of
 from brain.store.neo4j.state import json_text
 from brain.times import Seq
@@ -34,6 +35,7 @@ def stored(element: Element) -> dict[str, Any]:
         "actor": columns.actor,
         "merged_into": columns.merged_into,
         "cites": _cited(element),
+        **members.stored(element.body),
         "body": json_text(element.body),
     }
 

@@ -21,7 +21,7 @@ from brain.kip.planned import shown
 from brain.kip.read import run_find
 from brain.store.base import SpaceStore
 from brain.store.neo4j import Neo4jStore, ahead, connection
-from brain.store.neo4j.plans import answers
+from brain.store.neo4j.plans import record
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import blocks, chance, graphs
@@ -74,9 +74,9 @@ def test_more_rows_than_a_record_should_hold_are_found_step_by_step(
     store: Neo4jStore, here: SqliteStore, seed: int, most: int, few: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answers, "MOST", most)
-        patch.setattr(answers, "MOST_COUNTED", most)
-        patch.setattr(answers, "FEW", few)
+        patch.setattr(record, "MOST", most)
+        patch.setattr(record, "MOST_COUNTED", most)
+        patch.setattr(record, "FEW", few)
         patch.setattr(ahead, "_MOST", most + 1)
         patch.setattr(ahead, "_FEW", few)
         patch.setattr(ahead, "KEPT", few)

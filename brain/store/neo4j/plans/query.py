@@ -37,6 +37,9 @@ class End:
 Stand: TypeAlias = Row | End
 """What stands for a variable."""
 
+NOTHING = "nothing"
+"""The parameter by which a statement divides that meets what it cannot judge."""
+
 Test: TypeAlias = Callable[[Element], bool]
 
 
@@ -51,6 +54,8 @@ class Query:
     parameters     of the whole statement; values stand nowhere else
     stands         what stands for each variable
     carried        names that the next clause sees
+    versions       of the variables that have one at hand
+    runs_by        what the first pattern's index sorts by, when it does in the order of the elements' numbers
     tests          what is left to be tested in Python: the version looked at, and the test of its element
     compares_ends  whether references are compared, which follow merges
     """
@@ -59,9 +64,12 @@ class Query:
     parameters: dict[str, Any] = field(default_factory=dict)
     stands: dict[str, Stand] = field(default_factory=dict)
     carried: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    runs_by: str | None = None
     tests: list[tuple[str, Test]] = field(default_factory=list)
     compares_ends: bool = False
     _count: int = 0
+    _made: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     @property
     def is_joined(self) -> bool:
@@ -80,9 +88,18 @@ class Query:
         self.parameters[name] = value
         return f"${name}"
 
+    @property
+    def may_fail(self) -> bool:
+        return NOTHING in self.parameters
+
     def among(self, expression: str, values: Collection[str]) -> str:
         """The expression is one of these texts; one text of statement for any number of them."""
         return f"{expression} IN {self.bind(sorted(values))}"
+
+    def constant(self, name: str, value: Any) -> str:
+        """A parameter that is the same in every statement that has it."""
+        self.parameters[name] = value
+        return f"${name}"
 
     def version(self) -> str:
         """A name for one more version."""
@@ -104,6 +121,18 @@ class Query:
                 alias = made.setdefault(stand.id, stand.id.replace(".", "_"))
                 self.stands[name] = Row(alias) if isinstance(stand, Row) else End(alias, stand.proposition)
         self.follow([version, *(f"{expression} AS {alias}" for expression, alias in made.items())])
+
+    def made(self, letter: str, expression: str) -> str:
+        """The name of an expression, which every row from here on has; the same one for the same expression."""
+        name = self._made.get((letter, expression))
+        if name is None:
+            name = self._made[letter, expression] = f"{letter}{len(self._made) + 1}"
+            self.follow([f"{expression} AS {name}"])
+        return name
+
+    def keep(self, condition: str) -> None:
+        """Only rows of which a condition is true."""
+        self.clauses.append(f"WITH {', '.join(self.carried)} WHERE {condition}")
 
     def follow(self, made: list[str]) -> None:
         """Hand on what is known, and what a clause made: names, or `expression AS name`."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from brain.kip.algebra import Constant, Known, Lineages, Match, Scan, Step, Term, Tuple, Var
+from brain.kip.algebra import Constant, Filter, Known, Lineages, Match, Scan, Step, Term, Tuple, Var
 from brain.kip.values import identity
 from brain.store.base import Element, Json, Kind
 from brain.store.neo4j.keys import indexed, indexed_all
+from brain.store.neo4j.plans.expressions import condition
 from brain.store.neo4j.plans.query import End, NotPushable, Query, Row, Stand, Test
 from brain.store.neo4j.scans import BY_TEXT, member, same, types_of
 from brain.store.rows import indexed_object
@@ -42,6 +43,10 @@ def _refuse(_: Query, step: Step) -> None:
     raise NotPushable(type(step).__name__)
 
 
+def _filter(query: Query, step: Filter) -> None:
+    query.keep(condition(query, step.condition))
+
+
 # --- elements ---------------------------------------------------------------------------------------------------------
 
 
@@ -54,8 +59,8 @@ def _scan(query: Query, step: Scan) -> None:
             raise NotPushable("a reference that versions do not have")
     query.compares_ends |= bool(references)
     version = query.version()
-    conditions = list(_conditions(query, f"{version}.", step))
-    is_found_by_conditions = False
+    is_found_by_conditions = bound is None and step.ids is None and not given
+    conditions = list(_conditions(query, f"{version}.", step, is_open=is_found_by_conditions and not _has_text(step)))
     if bound is not None:
         index, first = _BY_ID, [f"{version}.id = {bound.id}"]
     elif step.ids is not None:
@@ -64,8 +69,8 @@ def _scan(query: Query, step: Scan) -> None:
         index, first = _by_reference(query, version, given)
     else:
         index, first = _by_conditions(query, version, step)
-        is_found_by_conditions = True
     query.stands[step.variable] = Row(f"{version}.id")
+    query.versions[step.variable] = version
     ends = [one for match in references for one in _reference(query, version, match)]
     query.match(version, index, [*first, *conditions, *ends])
     tests = [*_tests(step, is_found_by_conditions=is_found_by_conditions)]
@@ -98,23 +103,35 @@ def _by_conditions(query: Query, version: str, step: Scan) -> tuple[str, list[st
             return index, [f"{version}.type IS NOT NULL"] if name == "key" and types_of(conditions) is None else []
     if query.is_joined:
         raise NotPushable("every row with every element")
+    types = types_of(conditions)
+    if types is None or len(types) == 1:
+        query.runs_by = f"{version}.space, {version}.{'kind' if types is None else 'type'}, {version}.number"
     if conditions.members or any(match.holds != "reference" for match in step.matches):
         raise NotPushable("most of what is read is thrown away")
-    return f"{'kind' if types_of(conditions) is None else 'type'}, number", [f"{version}.number IS NOT NULL"]
+    return f"{'kind' if types is None else 'type'}, number", [f"{version}.number IS NOT NULL"]
 
 
 def _is_given(query: Query, match: Match) -> bool:
     return isinstance(match.value, Known) or (isinstance(match.value, Var) and match.value.name in query.stands)
 
 
-def _conditions(query: Query, version: str, step: Scan) -> Iterator[str]:
-    """What the properties of a version have to meet; `version` is its name with a dot."""
+def _has_text(step: Scan) -> bool:
+    return any(getattr(step.conditions, name) is not None for name in BY_TEXT)
+
+
+def _conditions(query: Query, version: str, step: Scan, *, is_open: bool) -> Iterator[str]:
+    """What the properties of a version have to meet; `version` is its name with a dot.
+
+    is_open  it is found by its type alone: an index sorts by itself what has one, and only when that is an equality
+    """
     conditions = step.conditions
     yield f"{version}kind = {query.bind(conditions.kind.value)}"
     if step.ids is not None:
         yield query.among(f"{version}id", step.ids)
     types = types_of(conditions)
-    if types is not None:
+    if types is not None and len(types) == 1 and is_open:
+        yield f"{version}type = {query.bind(types[0])}"
+    elif types is not None:
         yield query.among(f"{version}type", types)
     if conditions.states is not None:
         yield query.among(f"{version}state", conditions.states)
@@ -189,6 +206,7 @@ def _tuple(query: Query, step: Tuple) -> None:
     else:
         index = _tuple_index(query, step)
     query.stands[step.proposition] = Row(f"{version}.id")
+    query.versions[step.proposition] = version
     conditions.append(_end(query, f"{version}.subject", step.subject))
     conditions.append(_object(query, version, step.object))
     if index == _BY_TYPE:
@@ -239,4 +257,4 @@ def _object(query: Query, version: str, term: Term) -> str:
     raise NotPushable("an end by canonical id")
 
 
-_ADD: Mapping[type[Step], Callable[[Query, Any], None]] = {Scan: _scan, Tuple: _tuple}
+_ADD: Mapping[type[Step], Callable[[Query, Any], None]] = {Filter: _filter, Scan: _scan, Tuple: _tuple}

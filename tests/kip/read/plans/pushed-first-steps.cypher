@@ -1,6 +1,6 @@
 the first 2 of 3 steps:
 MATCH (v1:Version) USING INDEX SEEK v1:Version(space, type, number)
-WHERE v1.space = $space AND v1.number IS NOT NULL AND v1.kind = $v_aa AND v1.type IN $v_ab AND v1.state IN $v_ac AND v1.from_seq <= $at AND $at < v1.to_seq
+WHERE v1.space = $space AND v1.number IS NOT NULL AND v1.kind = $v_aa AND v1.type = $v_ab AND v1.state IN $v_ac AND v1.from_seq <= $at AND $at < v1.to_seq
 WITH v1, v1.id AS v1_id
 MATCH (v2:Version) USING INDEX SEEK v2:Version(space, subject, type, object_key)
 WHERE v2.space = $space AND v2.kind = $v_ad AND v2.type IN $v_ae AND v2.state IN $v_af AND v2.subject = v1_id AND v2.object_key IS NOT NULL AND v2.from_seq <= $at AND $at < v2.to_seq
