@@ -40,7 +40,7 @@ def ask_of(turn: RecallTurn) -> Ask:
     shared = analysis.shared()
     if shared is None or ask.form == "rules":
         return ask
-    others = [kind(turn, text, person.id).ask() for person in shared.people[1:_MOST_MEANT]]
+    others = [analysis.of(person.id).ask() for person in shared.people[1:_MOST_MEANT] if person.id]
     name = analysis.text[shared.at : shared.end]
     return replace(
         ask,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import Literal, Self
 
 from brain.agents.builtin.lexicon import words
 from brain.agents.builtin.lexicon.things import CHINESE_LANGUAGES, LANGUAGES
@@ -212,10 +214,10 @@ class Analysis(ABC):
     """
 
     language: Language
+    meant: ElementId | None = None
 
-    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
+    def __init__(self, turn: RecallTurn, text: str) -> None:
         self.turn = turn
-        self.meant = meant
         self.text = text.rstrip("?？。.!！ ")
         self.folded = fold(self.text)
         self.times = times_in(self.text, moment_of(turn.at), self.language)
@@ -224,6 +226,13 @@ class Analysis(ABC):
     @abstractmethod
     def ask(self) -> Ask:
         """The question, taken apart."""
+
+    def of(self, person: ElementId) -> Self:
+        """The same question, with this person meant; what does not depend on it is not worked out anew."""
+        other = copy(self)
+        other.meant = person
+        other.mentions = other._mentions()
+        return other
 
     def time(self) -> tuple[When | None, bool]:
         """The time the question is about, and whether it means the time before that."""
@@ -241,7 +250,7 @@ class Analysis(ABC):
     def _mentions(self) -> list[Mention]:
         """Known things the question names; where two overlap, the longer."""
         found = []
-        for name, refs in self._names().items():
+        for name, refs in self._names.items():
             if len(name) > 1 and (at := place_of(name, self.folded)) >= 0:
                 ref = next((ref for ref in refs if ref.id is not None and ref.id == self.meant), refs[0])
                 people = tuple(other for other in refs if other.type == "Person" and other.id)
@@ -252,6 +261,7 @@ class Analysis(ABC):
                 kept.append(mention)
         return sorted(kept, key=lambda mention: mention.at)
 
+    @cached_property
     def _names(self) -> dict[str, list[Ref]]:
         """Who and what each folded name may mean."""
         names: dict[str, dict[str, Ref]] = {}
@@ -284,6 +294,10 @@ class Analysis(ABC):
 
     def relations(self) -> list[Relation]:
         """What the question may ask for."""
+        return list(self._relations)
+
+    @cached_property
+    def _relations(self) -> list[Relation]:
         text = IDIOMS.sub("do", USED_TO.sub("did", self.text))
         matched = [relation for relation in RELATIONS if relation.asks[self.language].search(text)]
         beaten = {name for winner in matched for name in _BEATS.get(winner.predicate, ())}

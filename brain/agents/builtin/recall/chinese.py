@@ -42,7 +42,6 @@ from brain.agents.builtin.recall.relations import OF_PETS, RELATIONS, Relation, 
 from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
-from brain.store.base import ElementId
 
 _ROLE = next(relation for relation in RELATIONS if relation.predicate == "has_role")
 
@@ -52,10 +51,10 @@ class Chinese(Analysis):
 
     language: Language = "zh"
 
-    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
+    def __init__(self, turn: RecallTurn, text: str) -> None:
         plain = text.rstrip("?？。.!！ ")
         lead = None if PROFILE.search(plain) else LEADS.match(text)
-        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text, meant)
+        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text)
         self.check = text.rstrip("?？。 ")
 
     def ask(self) -> Ask:

@@ -282,11 +282,13 @@ class English(EnglishKin):
             return None
         spoken = WHO.sub("who ", self.spoken)
         matched = self.relations()
+        is_open = any(ref.id is None for ref in things)
+        held = {claim.predicate for entry in self.turn.dossier for claim in entry.claims}
         for relation in (*matched, *(other for other in RELATIONS if other not in matched)):
             asked = relation.reverse["en"]
-            if asked is None or not asked.search(spoken):
+            if asked is None or not (is_open or relation.predicate in held) or not asked.search(spoken):
                 continue
-            if any(self.admits_value(relation, ref) or ref.id is None for ref in things):
+            if is_open or any(self.admits_value(relation, ref) for ref in things):
                 return relation
         return None
 

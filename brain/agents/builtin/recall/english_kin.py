@@ -11,7 +11,6 @@ from brain.agents.builtin.recall.relations import OF_PETS, Relation, of_kin
 from brain.agents.builtin.text import Language
 from brain.agents.turns import RecallTurn, Ref
 from brain.names import fold
-from brain.store.base import ElementId
 
 
 def one(noun: str) -> str:
@@ -27,9 +26,9 @@ class EnglishKin(Analysis):
 
     language: Language = "en"
 
-    def __init__(self, turn: RecallTurn, text: str, meant: ElementId | None = None) -> None:
+    def __init__(self, turn: RecallTurn, text: str) -> None:
         lead = None if PROFILE.match(text) else LEADS.match(text)
-        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text, meant)
+        super().__init__(turn, text[lead.end() :] if lead and lead.end() < len(text) else text)
         self.tokens: list[Token] = [token for token in tokens_of(self.text, self.times) if token.kind != "time"]
         self.lows = [token.low for token in self.tokens]
         self.asks_self = bool(SELF & set(self.lows[2:] if self.lows[1:2] == ["me"] else self.lows))
