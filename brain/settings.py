@@ -48,6 +48,10 @@ _NOT_SERVED: Mapping[str, tuple[str, ...]] = {
 whoever sets one should know that it does nothing."""
 
 
+_OTHERS = ("AWS_ENDPOINT_URL_",)
+"""Beginnings of names that are other programs' settings, however near they are to ours."""
+
+
 class SettingsError(Exception):
     """The settings do not fit together; the text names each one at fault and shows no value."""
 
@@ -97,7 +101,11 @@ class Settings(BaseSettings):
     )
     model_max_output: int = Field(8_192, ge=256, description="Output tokens asked of the model per call, at most.")
     model_timeout_ms: int = Field(120_000, ge=1_000, description="Milliseconds one model call may take.")
-    llm_max_concurrency: int = Field(64, ge=0, description="Calls of models at a time, of all processes where they share a Redis; 0 counts as 1.")
+    llm_max_concurrency: int = Field(
+        64,
+        ge=0,
+        description="Calls of models at a time, of all processes where they share a Redis; 0 counts as 1.",
+    )
     https_proxy: SecretStr = Field(
         SecretStr(""), description="Proxy for calls to providers; empty for none. It may carry a password."
     )
@@ -131,6 +139,20 @@ class Settings(BaseSettings):
         ge=1024,
         description="Largest archive imported over HTTP; it is kept on the disk meanwhile.",
     )
+
+    # --- backups in a bucket ---
+    aws_bucket: str = Field(
+        "", description="Bucket that `s3:///…` names as target and source of backups; no Space is served from it."
+    )
+    aws_region: str = Field("", description="Region of the bucket; empty for what the AWS library finds.")
+    aws_endpoint_url: str = Field(
+        "", description="Address of a store that speaks the S3 protocol; empty for that of AWS."
+    )
+    aws_access_key_id: SecretStr = Field(
+        SecretStr(""), description="Id of the key that opens the bucket; empty for what the AWS library finds."
+    )
+    aws_secret_access_key: SecretStr = Field(SecretStr(""), description="The key itself.")
+    aws_session_token: SecretStr = Field(SecretStr(""), description="What belongs to a key that is lent for a time.")
 
     # --- what is alike ---
     embedding_family: str = Field(
@@ -263,6 +285,13 @@ class Settings(BaseSettings):
             raise ValueError("must be an http:// or https:// address")
         return value
 
+    @field_validator("aws_endpoint_url")
+    @classmethod
+    def _bucket_address(cls, value: str) -> str:
+        if value and re.fullmatch(r"https?://[^/?#@\s]+/?", value) is None:
+            raise ValueError("must be http://HOST:PORT or https://HOST")
+        return value
+
     @field_validator("neo4j_uri")
     @classmethod
     def _database(cls, value: str) -> str:
@@ -329,6 +358,8 @@ class Settings(BaseSettings):
             raise ValueError("METRICS_ADDR is LISTEN_ADDR; say METRICS_ADDR=same, or give it an address of its own")
         if self.model_max_output >= self.model_context_window:
             raise ValueError("MODEL_MAX_OUTPUT must be less than MODEL_CONTEXT_WINDOW: nothing could be asked")
+        if bool(self.aws_access_key_id.get_secret_value()) != bool(self.aws_secret_access_key.get_secret_value()):
+            raise ValueError("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set both or not at all")
         if self.managers and not self.ed25519_pubkeys:
             raise ValueError("MANAGERS is set, so ED25519_PUBKEYS must be too: without keys everybody manages")
         return self
@@ -413,7 +444,7 @@ def use_proxy(settings: Settings) -> None:
 def _almost_a_setting(name: str) -> str | None:
     """The setting that a variable's name misses by a little, or None; it has to begin with the same word."""
     names = [known.upper() for known in Settings.model_fields]
-    if name in names or name in _NOT_SERVED:
+    if name in names or name in _NOT_SERVED or name.startswith(_OTHERS):
         return None
     family, underscore, _ = name.partition("_")
     siblings = [known for known in names if underscore and known.startswith(f"{family}_")]

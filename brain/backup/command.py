@@ -22,11 +22,13 @@ def add_parsers(commands: Commands) -> list[argparse.ArgumentParser]:
     """The commands; settings are still to be added to them."""
     backup = commands.add_parser("backup", help="write Spaces into archive files, while they are in use")
     _add_spaces(backup)
-    backup.add_argument("--to", required=True, type=Path, metavar="FOLDER", help="folder of the archives")
+    backup.add_argument(
+        "--to", required=True, metavar="FOLDER", help="folder of the archives, or s3://BUCKET/FOLDER of a bucket"
+    )
     backup.set_defaults(run=run_backup)
 
     restore = commands.add_parser("restore", help="make a Space from an archive file")
-    restore.add_argument("file", type=Path, help="the archive")
+    restore.add_argument("file", help="the archive, or s3://BUCKET/KEY of one in a bucket")
     restore.add_argument("--as", dest="name", metavar="SPACE", help="id of the Space, if not the archive's")
     _add_replace(restore)
     restore.set_defaults(run=run_restore)
@@ -64,10 +66,17 @@ def run_backup(asked: argparse.Namespace, settings: Settings) -> int:
     """One archive per Space; those that fail are named and the others written all the same."""
     from brain.app import store_for
     from brain.backup import work
+    from brain.backup.bucket import SCHEME, Buckets, place_of
     from brain.times import SystemClock
 
+    place = place_of(asked.to, settings) if asked.to.startswith(SCHEME) else None
+    buckets = Buckets(settings) if place is not None else None
+
     def one(space_id: str) -> str:
-        written = work.backup(store, space_id, asked.to, SystemClock().now_ms())
+        if place is not None and buckets is not None:
+            at, tally = work.backup_into(buckets, place, store, space_id, SystemClock().now_ms())
+            return f"{at}\t{tally.digest}\t{tally.rows['commit']} commits"
+        written = work.backup(store, space_id, Path(asked.to), SystemClock().now_ms())
         return f"{written.path}\t{written.tally.digest}\t{written.tally.rows['commit']} commits"
 
     with _used(store_for(settings)) as store:
@@ -78,14 +87,21 @@ def run_restore(asked: argparse.Namespace, settings: Settings) -> int:
     """The Space complete under its name, or nothing changed."""
     from brain.app import store_for
     from brain.backup import work
+    from brain.backup.bucket import SCHEME, Buckets, place_of
+
+    def archive() -> contextlib.AbstractContextManager[Path]:
+        if asked.file.startswith(SCHEME):
+            return work.fetched(Buckets(settings), place_of(asked.file, settings))
+        return contextlib.nullcontext(Path(asked.file))
 
     def one(_: str) -> str:
-        space, tally = work.restore(store, asked.file, space_id=asked.name, replace=asked.replace)
+        with archive() as file:
+            space, tally = work.restore(store, file, space_id=asked.name, replace=asked.replace)
         space.close()
         return f"{space.space_id}\t{tally.digest}\t{tally.rows['commit']} commits"
 
     with _used(store_for(settings)) as store:
-        return _each([asked.name or asked.file.name], one)
+        return _each([asked.name or Path(asked.file).name], one)
 
 
 def run_export(asked: argparse.Namespace, settings: Settings) -> int:
@@ -216,6 +232,7 @@ def _each(
 
     instead  what to do when the Space is there already
     """
+    from brain.backup.bucket import BucketFailure
     from brain.backup.kip1.refused import ConversionRefused
     from brain.errors import KipError
     from brain.store.base import SpaceExists, SpaceInUse, SpaceMissing, StoreFormatError
@@ -232,7 +249,7 @@ def _each(
             reason = f"there is a Space {exists} already; {instead}"
         except SpaceInUse:
             reason = "the Space is open in another process; stop it first"
-        except (ConversionRefused, DamagedDump, StoreFormatError) as fault:
+        except (BucketFailure, ConversionRefused, DamagedDump, StoreFormatError) as fault:
             reason = str(fault)
         except FileExistsError as fault:
             reason = f"{fault.filename2 or fault.filename} is there already"

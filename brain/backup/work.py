@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from brain.backup import archive
+from brain.backup.bucket import Buckets, Place
 from brain.backup.signing import Signer, Trusted
 from brain.store.base import SpaceStore, Store
 from brain.store.dump import Tally, renamed
@@ -23,6 +26,18 @@ def backup(store: Store, space_id: str, folder: Path, now_ms: int) -> archive.Wr
     path = folder / f"{space_id}-{stamp}Z{archive.SUFFIX}"
     with closing(store.open(space_id)) as space, space.dump() as rows:
         return archive.write(rows, path, made_at)
+
+
+def backup_into(buckets: Buckets, folder: Place, store: Store, space_id: str, now_ms: int) -> tuple[Place, Tally]:
+    """Write one Space into an archive of a bucket, by way of this machine's disk.
+
+    raises  as `backup` does; BucketFailure
+    """
+    with TemporaryDirectory(prefix="brain-backup-") as scratch:
+        written = backup(store, space_id, Path(scratch), now_ms)
+        place = folder.below(written.path.name)
+        buckets.put(written.path, place)
+    return place, written.tally
 
 
 def export(store: Store, space_id: str, path: Path, now_ms: int, signer: Signer) -> archive.Written:
@@ -47,6 +62,15 @@ def restore(
     with archive.opened(path, trusted) as opened:
         rows = opened.rows if space_id is None else renamed(opened.rows, space_id)
         return store.load(rows, replace=replace), opened.tally
+
+
+@contextmanager
+def fetched(buckets: Buckets, place: Place) -> Iterator[Path]:
+    """An archive of a bucket on this machine's disk, for the block; BucketFailure."""
+    with TemporaryDirectory(prefix="brain-restore-") as scratch:
+        path = Path(scratch) / "archive"
+        buckets.get(place, path)
+        yield path
 
 
 def copy(source: Store, target: Store, space_id: str, *, name: str | None = None, replace: bool = False) -> Tally:

@@ -54,4 +54,5 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from services.texts(settings)
     yield from services.store(settings)
     yield from services.broker(settings)
+    yield from services.bucket(settings)
     yield from services.models(settings)

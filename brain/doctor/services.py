@@ -15,7 +15,7 @@ import httpx
 from brain.broker import redis_client
 from brain.doctor.finding import Finding, fault, ok, warning
 from brain.errors import KipError
-from brain.settings import BUILTIN_EMBEDDINGS, OFFLINE_MODEL, Settings
+from brain.settings import BUILTIN_EMBEDDINGS, OFFLINE_MODEL, Settings, SettingsError
 
 _APART_S = 5.0
 _PATIENCE_S = 10.0
@@ -134,6 +134,22 @@ def broker(settings: Settings) -> Iterator[Finding]:
     except (RedisError, OSError, ValueError) as failed:
         fix = "start Redis, and look at REDIS_URL; until then inputs are accepted and wait"
         yield fault("queue", f"Redis at REDIS_URL cannot be used ({type(failed).__name__})", fix)
+
+
+def bucket(settings: Settings) -> Iterator[Finding]:
+    """The bucket of backups, where there is one. The service works without it, so nothing here keeps it from that."""
+    if not settings.aws_bucket:
+        return
+    from brain.backup.bucket import BucketFailure, Buckets
+
+    try:
+        Buckets(settings).check(settings.aws_bucket)
+        yield ok("backups", f"the bucket {settings.aws_bucket} answers")
+    except SettingsError as missing:
+        yield warning("backups", "AWS_BUCKET is set, and the library for it is not installed", str(missing))
+    except BucketFailure as failed:
+        fix = "make the bucket, let the key list, read and write it, and look at the AWS_ settings"
+        yield warning("backups", str(failed), fix)
 
 
 def _apart(whose: str, theirs: float, ours: float) -> Iterator[Finding]:

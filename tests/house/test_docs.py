@@ -59,7 +59,13 @@ def test_every_dependency_has_its_reason() -> None:
         assert re.search(r"[<>]=?\d", requirement), f"{name} has no range"
 
 
-BROUGHT = {"kombu": "celery", "redis": "celery", "openai": "litellm", "opentelemetry-api": "opentelemetry-sdk"}
+BROUGHT = {
+    "botocore": "boto3",
+    "kombu": "celery",
+    "redis": "celery",
+    "openai": "litellm",
+    "opentelemetry-api": "opentelemetry-sdk",
+}
 """What is imported and comes with a library of an extra, beside which alone it is used."""
 
 

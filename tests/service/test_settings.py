@@ -67,10 +67,20 @@ EXAMPLES: dict[str, tuple[str, str, str, object]] = {
     "archive_pubkeys": (KEYS[0], KEYS[1], f"{KEYS[2]}, {KEYS[0]}", (KEYS[2], KEYS[0])),
     "archive_signing_key": (KEYS[0], KEYS[1], KEYS[2], KEYS[2]),
     "byok_allowed_hosts": ("a.test", "", "b.test,c.test:80", ("b.test", "c.test:80")),
+    "aws_bucket": ("a", "b", "c", "c"),
+    "aws_region": ("a", "b", "c", "c"),
+    "aws_endpoint_url": ("http://a", "http://b:1", "https://c", "https://c"),
+    "aws_access_key_id": ("a", "b", "c", "c"),
+    "aws_secret_access_key": ("a", "b", "c", "c"),
+    "aws_session_token": ("a", "b", "c", "c"),
     "metrics_addr": ("off", "127.0.0.1:1", "same", "same"),
     "otel_exporter_otlp_endpoint": ("http://a", "http://b", "https://c", "https://c"),
     "model_api_base": ("http://a", "http://b", "http://c", "http://c"),
 }
+
+
+PAIR = ("aws_access_key_id", "aws_secret_access_key")
+"""Settings that are set both or not at all."""
 
 
 @pytest.mark.requirement("BR-CONF-001", "BR-CONF-037")
@@ -87,6 +97,8 @@ def test_flags_win_over_environment_over_file_over_defaults(
     default = value()
     if name == "managers":  # which go with keys only
         monkeypatch.setenv("ED25519_PUBKEYS", KEYS[0])
+    if name in PAIR:
+        monkeypatch.setenv(next(other.upper() for other in PAIR if other != name), "x")
     (tmp_path / ".env").write_text(f"{name.upper()}={in_file}\n")
     from_file = value()
     monkeypatch.setenv(name.upper(), in_environment)
