@@ -62,6 +62,7 @@ async def get_changes(request: Request) -> Response:
                 found = await while_connected(request, waited)
             if found is None:
                 return Response(status_code=CLIENT_LEFT)
+            await admitted_again(request)  # it was let in when it began to wait
             page = found
     return write_result(request, [envelope for _, envelope in page.rows], next_cursor=page.cursor)
 

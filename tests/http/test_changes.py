@@ -427,6 +427,19 @@ async def test_a_stream_ends_with_a_word_also_where_others_of_its_address_failed
         assert text.endswith('event: error\ndata: {"error":{"message":"authentication failed"}}\n\n')
 
 
+@pytest.mark.requirement("BR-AUTH-012")
+async def test_who_waits_with_a_token_that_is_revoked_meanwhile_is_shown_nothing(tmp_path: Path) -> None:
+    async with guarded(tmp_path) as door:
+        minted = await door.managed("POST", "/v1/home/management/add_space_token", {"scope": "read", "name": "r"})
+        async with asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(door.ask("GET", "/v1/home/changes?after=now&wait=20", minted["token"]))
+            await asyncio.sleep(0.5)
+            await door.managed("POST", "/v1/home/management/revoke_space_token", {"name": "r"})
+            assert not waiting.done()
+            await door.managed("POST", "/v1/home/get_or_init_user", {"user": "somebody"})
+        assert (waiting.result().status_code, "result" in waiting.result().json()) == (401, False)
+
+
 async def test_a_stream_that_is_ended_for_a_moment_says_that_it_may_come_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
