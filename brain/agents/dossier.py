@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from brain.agents.reading import Query, Reading, ref_id
@@ -281,11 +282,11 @@ def build_entries(
     return tuple(entries)
 
 
+_MOST_ALIKE = 4
+
+
 def _look_alikes(who: Ref, others: Sequence[Entity]) -> tuple[Ref, ...]:
     if who.type != "Person":
         return ()
-    return tuple(
-        other.ref
-        for other in others
-        if other.id != who.id and other.type == "Person" and are_alike(who.name, other.name)
-    )[:4]
+    alike = (o.ref for o in others if o.id != who.id and o.type == "Person" and are_alike(who.name, o.name))
+    return tuple(islice(alike, _MOST_ALIKE))

@@ -164,11 +164,17 @@ def commitment_lines(commitments: Sequence[KnownCommitment]) -> list[str]:
     return lines
 
 
+_CLAIMS = (24, 12, 8, 5, 3, 1, 0)
+"""How many claims of each entry are tried, until all fits."""
+
+
 def fitted(
     entries: Sequence[DossierEntry], tokens: int = DOSSIER_TOKENS
 ) -> tuple[tuple[DossierEntry, ...], tuple[str, ...]]:
     """As much of the dossier as fits, with what was cut, in words: fewer claims of each before fewer entries."""
-    for most in (24, 12, 8, 5, 3, 1, 0):
+    longest = max((len(entry.claims) for entry in entries), default=0)
+    # Of limits that leave all claims in place, the first is enough.
+    for most in (_CLAIMS[0], *(fewer for fewer in _CLAIMS[1:] if fewer < longest)):
         kept = tuple(replace(entry, claims=entry.claims[:most]) for entry in entries)
         if estimated_tokens("\n".join(entry_lines(kept))) <= tokens:
             break
