@@ -11,23 +11,31 @@ import argparse
 from collections.abc import Sequence
 
 from conformance.bench.engine import bench_engine
+from conformance.bench.growth import bench_growth
 from conformance.bench.language import bench_parse
 from conformance.bench.service import bench_service
 from conformance.places import add_option
 
 _PARTS = ("parse", "engine", "service")
+_LONG = "growth"
+"""The part that takes from minutes to an hour, and runs only when it is named."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the named parts, or all."""
     parser = argparse.ArgumentParser(prog="conformance bench", description="Measure; nothing here fails a build.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}; all when none is named")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}; all when none is named; or {_LONG}"
+    )
     parser.add_argument("--sizes", default="10000", help="Concepts in the engine's Space; comma-separated")
-    parser.add_argument("--claims", type=int, default=10_000, help="claims in the service's Space")
+    parser.add_argument(
+        "--claims", type=int, default=10_000, help="claims in the service's Space; those growth writes"
+    )
+    parser.add_argument("--step", type=int, default=100_000, help="claims between two lines of growth")
     parser.add_argument("--peer", metavar="BINARY", help="measure this reference engine beside ours")
     add_option(parser)
     options = parser.parse_args(arguments)
-    unknown = [part for part in options.parts if part not in _PARTS]
+    unknown = [part for part in options.parts if part not in (*_PARTS, _LONG)]
     if unknown:
         parser.error(f"no such part: {', '.join(unknown)}")
     parts = options.parts or _PARTS
@@ -37,4 +45,6 @@ def main(arguments: Sequence[str]) -> int:
         bench_engine([int(size) for size in options.sizes.split(",")], options.peer, options.store)
     if "service" in parts:
         bench_service(options.claims)
+    if _LONG in parts:
+        bench_growth(options.claims, options.step, options.store)
     return 0

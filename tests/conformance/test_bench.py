@@ -7,6 +7,7 @@ import pytest
 from conformance.bench import main
 from conformance.bench.floor import READS as BARE
 from conformance.bench.floor import Floor
+from conformance.bench.growth import bench_growth
 from conformance.bench.people import READS, parameters_of
 
 
@@ -25,6 +26,13 @@ def test_every_read_is_measured_and_printed(capsys: pytest.CaptureFixture[str]) 
     for name in READS:
         assert printed.count(f"  {name} ") == 3, name
     assert "growth from 100 to 200" in printed
+
+
+def test_growth_measures_after_every_step_of_its_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    bench_growth(500, 200, "sqlite", concepts=30)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == ["200", "400", "500"]
+    assert all(float(figure) > 0 for line in lines[2:] for figure in line.split())
 
 
 def test_a_part_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

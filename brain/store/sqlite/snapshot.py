@@ -7,8 +7,10 @@ into a scan: SQLite refuses the statement instead.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -56,10 +58,27 @@ _TEXT_SINCE = (
 _COMMIT = "SELECT seq, tx_id, committed_at, record, envelope FROM history "
 
 
+@dataclass(slots=True)
+class Known:
+    """What nearly every command asks of a Space, as it is after commit `seq`: read once a commit, not once a command.
+
+    No two commits have one sequence, and what a commit left is never changed but by the next: at the same sequence the
+    same is true in every snapshot of every thread.
+
+    controls  control documents by name; None for what does not exist
+    merges    as `Snapshot.merges`; None until somebody asked
+    """
+
+    seq: Seq
+    controls: dict[str, Document | None] = field(default_factory=dict)
+    merges: Mapping[ElementId, ElementId] | None = None
+
+
 class SqliteSnapshot(StateReader):
     """One Space as it stood after commit `seq`; see `brain.store.base.Snapshot`.
 
-    at  the sequence to read as of, None for the head of the open transaction
+    at     the sequence to read as of, None for the head of the open transaction
+    known  of this sequence, shared with whoever else reads it
     """
 
     def __init__(
@@ -71,11 +90,13 @@ class SqliteSnapshot(StateReader):
         at: Seq | None,
         clock: Clock,
         timeout_ms: int | None,
+        known: Known | None = None,
     ) -> None:
         super().__init__(connection, clock, timeout_ms)
         self.space_id = space_id
         self.seq = seq
         self._at = at
+        self._known: Known | None = known or Known(seq)
 
     # --- elements -----------------------------------------------------------------------------------------------------
 
@@ -182,8 +203,14 @@ class SqliteSnapshot(StateReader):
         ]
 
     def merges(self) -> Mapping[ElementId, ElementId]:
+        known = self._known
+        if known is not None and known.merges is not None:
+            return known.merges
         statement = self._versions("eid, merged_into", "merged_into IS NOT NULL", "merged")
-        return {id_of(eid): id_of(into) for eid, into in self._rows(statement, {"at": self._at})}
+        merges = {id_of(eid): id_of(into) for eid, into in self._rows(statement, {"at": self._at})}
+        if known is not None:
+            known.merges = MappingProxyType(merges)
+        return merges
 
     # --- search and plans ---------------------------------------------------------------------------------------------
 
@@ -220,7 +247,7 @@ class SqliteSnapshot(StateReader):
         from brain.store.sqlite import plans
 
         steps = plans.steps_of(plan)
-        if not plans.is_known(steps) or (plans.compares_ends(steps) and self._has_merges()):
+        if not plans.is_known(steps) or (plans.compares_ends(steps) and self.merges()):
             return None
         try:
             statement = plans.statement_of(plan, self._at)
@@ -240,18 +267,20 @@ class SqliteSnapshot(StateReader):
             raise translated(error) from error
         return True
 
-    def _has_merges(self) -> bool:
-        statement = self._versions("eid", "merged_into IS NOT NULL", "merged")
-        return bool(self._rows(f"{statement} LIMIT 1", {"at": self._at}))
-
     # --- control documents, counts, commits ---------------------------------------------------------------------------
 
     def control(self, name: str) -> Document | None:
+        known = self._known
+        if known is not None and name in known.controls:
+            return known.controls[name]
         row = self._row(
             "SELECT body FROM control WHERE name = ? AND from_seq <= ? ORDER BY from_seq DESC LIMIT 1",
             (name, self._newest),
         )
-        return None if row is None else orjson.loads(row[0])
+        document: Document | None = None if row is None else orjson.loads(row[0])
+        if known is not None:
+            known.controls[name] = document
+        return document
 
     def counts(self) -> Mapping[Kind, int]:
         rows = self._rows("SELECT kind, sum(elements) FROM tally WHERE state = 'active' GROUP BY kind")

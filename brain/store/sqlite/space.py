@@ -19,7 +19,7 @@ from brain.store.sqlite import passages, schema
 from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
 from brain.store.sqlite.dumping import rows_of
 from brain.store.sqlite.failures import raise_unopened, translated
-from brain.store.sqlite.snapshot import SqliteSnapshot
+from brain.store.sqlite.snapshot import Known, SqliteSnapshot
 from brain.store.sqlite.transaction import SqliteTransaction
 from brain.times import Seq
 
@@ -55,6 +55,7 @@ class SqliteSpace:
         self._writer = self._open_file()
         self._is_flushed = options.durability == "full"
         self._symbols: set[str] = set()
+        self._known = Known(0)
         try:
             meta = _meta(self._writer)
             self.instance_id = meta["instance"]
@@ -87,6 +88,7 @@ class SqliteSpace:
                 at=None if seq is None or seq == head else seq,
                 clock=self._options.clock,
                 timeout_ms=timeout_ms,
+                known=self._known_at(head) if seq is None or seq == head else None,
             )
             try:
                 if not 0 <= snapshot.seq <= head:
@@ -133,13 +135,15 @@ class SqliteSpace:
                 raise translated(error) from error
             try:
                 check_in_place(connection)
+                head = _head(connection)
                 transaction = SqliteTransaction(
                     connection,
                     space_id=self.space_id,
-                    seq=_head(connection),
+                    seq=head,
                     clock=self._options.clock,
                     timeout_ms=None if timeout_ms is None else max(0, timeout_ms - waited_ms),
                     symbols=self._symbols,
+                    known=self._known_at(head),
                 )
                 with deadline(connection, transaction.timeout_ms):
                     try:
@@ -176,6 +180,12 @@ class SqliteSpace:
             self._idle.clear()
 
     # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _known_at(self, head: Seq) -> Known:
+        known = self._known
+        if known.seq != head:
+            known = self._known = Known(head)
+        return known
 
     def _open_file(self) -> apsw.Connection:
         """A connection to this very Space, in the present format."""

@@ -28,7 +28,7 @@ from brain.store.sqlite.keys import (
     known_eid,
     number_of,
 )
-from brain.store.sqlite.snapshot import SqliteSnapshot
+from brain.store.sqlite.snapshot import Known, SqliteSnapshot
 from brain.store.sqlite.state import StateWriter, json_text
 from brain.times import Clock, Seq
 
@@ -87,8 +87,11 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         clock: Clock,
         timeout_ms: int | None,
         symbols: AbstractSet[str],
+        known: Known,
     ) -> None:
-        super().__init__(connection, space_id=space_id, seq=seq, at=None, clock=clock, timeout_ms=timeout_ms)
+        super().__init__(
+            connection, space_id=space_id, seq=seq, at=None, clock=clock, timeout_ms=timeout_ms, known=known
+        )
         self._has_changed = False
         self._is_recorded = False
         self._first: dict[int, int] = {}
@@ -119,7 +122,7 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         return [f"{LETTERS[code]}-{number}" for number in range(first, first + count)]
 
     def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
-        self._has_changed = True
+        self._change()
         new = self._new(elements)
         held = self._held(new)
         self._retire(held)
@@ -137,7 +140,8 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         )
 
     def erase(self, stubs: Sequence[Element]) -> None:
-        self._has_changed = self.has_erased = True
+        self._change()
+        self.has_erased = True
         # Until the log is rid of the content too, every process that opens the Space knows it has to be.
         self._write("INSERT OR REPLACE INTO meta VALUES ('scrub', ?)", [(str(self.seq + 1),)])
         new = self._new(stubs)
@@ -161,7 +165,7 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         vectors.index(self._rows, self._write, embedder, vectors_)
 
     def put_control(self, name: str, document: Document) -> None:
-        self._has_changed = True
+        self._change()
         self._write("INSERT OR REPLACE INTO control VALUES (?, ?, ?)", [(name, self.seq + 1, json_text(document))])
 
     def record(self, commit: Commit) -> None:
@@ -172,6 +176,11 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
         self._write("INSERT INTO history VALUES (?, ?, ?, ?, ?)", [row])
 
     # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _change(self) -> None:
+        """From now on its reads are of what it writes, no longer of the commit before it."""
+        self._has_changed = True
+        self._known = None
 
     def _new(self, elements: Iterable[Element]) -> dict[int, _Version]:
         return {known_eid(element.id): _Version.of(element, self.seq + 1) for element in elements}
