@@ -39,6 +39,7 @@ from brain.kip.ast import (
 from brain.kip.faults import NO_COMMAS, near
 from brain.kip.lexer import Tokens
 from brain.kip.terms import (
+    braced,
     comma_list,
     expression,
     field_name,
@@ -202,11 +203,8 @@ Clause = Callable[[Tokens], WhereClause]
 def where_block(t: Tokens, clause: Clause) -> Where:
     """`{ clause clause }`; META calls it `export_where_block`."""
     start = t.at
-    t.expect("{")
-    clauses = []
-    while not t.take("}"):
-        clauses.append(clause(t))
-    return Where(t.since(start), tuple(clauses))
+    clauses = braced(t, clause)
+    return Where(t.since(start), clauses)
 
 
 def where_clause(t: Tokens) -> WhereClause:

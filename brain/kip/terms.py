@@ -130,6 +130,15 @@ def comma_list(t: Tokens, opening: str, item: Callable[[Tokens], Item], closing:
     return tuple(items)
 
 
+def braced(t: Tokens, item: Callable[[Tokens], Item]) -> tuple[Item, ...]:
+    """Braces around zero or more items that stand side by side."""
+    t.expect("{")
+    items = []
+    while not t.take("}"):
+        items.append(item(t))
+    return tuple(items)
+
+
 def array_literal(t: Tokens) -> ArrayLiteral:
     """`[1, :b, ?c.d]`"""
     start = t.at

@@ -7,7 +7,6 @@ into a scan: SQLite refuses the statement instead.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
 from types import MappingProxyType
@@ -38,6 +37,7 @@ from brain.store.sqlite import keywords, passages, vectors
 from brain.store.sqlite.conditions import among, among_elements, among_symbols
 from brain.store.sqlite.failures import translated
 from brain.store.sqlite.keys import CODES, KINDS, NUMBER_MASK, eid_of, end_of, first_of, id_of
+from brain.store.sqlite.known import Known
 from brain.store.sqlite.scans import ScanPlan, plan_scan
 from brain.store.sqlite.state import StateReader, json_list
 from brain.times import Clock, Seq, Timestamp
@@ -56,22 +56,6 @@ _TEXT_SINCE = (
     " SELECT json(body) FROM element WHERE eid = :eid LIMIT 1"
 )
 _COMMIT = "SELECT seq, tx_id, committed_at, record, envelope FROM history "
-
-
-@dataclass(slots=True)
-class Known:
-    """What nearly every command asks of a Space, as it is after commit `seq`: read once a commit, not once a command.
-
-    No two commits have one sequence, and what a commit left is never changed but by the next: at the same sequence the
-    same is true in every snapshot of every thread.
-
-    controls  control documents by name; None for what does not exist
-    merges    as `Snapshot.merges`; None until somebody asked
-    """
-
-    seq: Seq
-    controls: dict[str, Document | None] = field(default_factory=dict)
-    merges: Mapping[ElementId, ElementId] | None = None
 
 
 class SqliteSnapshot(StateReader):

@@ -19,7 +19,8 @@ from brain.store.sqlite import passages, schema
 from brain.store.sqlite.connection import Options, check_in_place, connect, deadline, wait_for_locks
 from brain.store.sqlite.dumping import rows_of
 from brain.store.sqlite.failures import raise_unopened, translated
-from brain.store.sqlite.snapshot import Known, SqliteSnapshot
+from brain.store.sqlite.known import Known
+from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.transaction import SqliteTransaction
 from brain.times import Seq
 

@@ -28,7 +28,8 @@ from brain.store.sqlite.keys import (
     known_eid,
     number_of,
 )
-from brain.store.sqlite.snapshot import Known, SqliteSnapshot
+from brain.store.sqlite.known import Known
+from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.store.sqlite.state import StateWriter, json_text
 from brain.times import Clock, Seq
 
