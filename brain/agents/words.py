@@ -29,7 +29,8 @@ _INNER = frozenset({"caused_by"})
 
 def read_vocabulary(reading: Reading) -> Vocabulary:
     """The words that can be written now; definitions are read again only when the vocabulary changed."""
-    version = reading.run([("LIST TYPES LIMIT 1", {})]).response["context"]["schema_environment_version"]
+    with reading.engine.space.snapshot(reading.seq) as snapshot:
+        version = reading.engine.environment(snapshot).version
     known = _KNOWN.get(reading.engine)
     if known is None or known[0] != version:
         known = (version, _read_words(reading))
