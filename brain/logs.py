@@ -6,6 +6,7 @@ provider's key, and are left out.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import traceback
@@ -27,7 +28,7 @@ def configure(level: str, *, stream: TextIO | None = None) -> None:
             structlog.processors.JSONRenderer(ensure_ascii=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(stream or sys.stdout),
+        logger_factory=structlog.PrintLoggerFactory(_Lossy(stream or sys.stdout)),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
@@ -47,6 +48,22 @@ def fault(error: BaseException) -> dict[str, Any]:
         if isinstance(one, OSError) and one.strerror:
             told["reason"] = one.strerror
     return told
+
+
+class _Lossy:
+    """A stream that loses lines rather than fails: a log on a full disk, or with nobody behind its pipe any more, must
+    end neither a request nor the loop that does the background work."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 class _Foreign(logging.Handler):

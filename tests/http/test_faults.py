@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import logging
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +28,33 @@ from tests.service.world import OWNER, served, until, with_model, world
 SECRET = "a sentence nobody shall see in a log"
 
 
-@pytest.fixture
-def log_lines() -> Iterator[io.StringIO]:
-    """What is logged at debug level, as it would stand in the log."""
-    stream, before = io.StringIO(), structlog.get_config()
+@contextmanager
+def logging_to(stream: io.StringIO) -> Iterator[io.StringIO]:
+    """Everything is logged there at debug level."""
+    before = structlog.get_config()
     handlers, level = logging.getLogger().handlers, logging.getLogger().level
     logs.configure("debug", stream=stream)
     yield stream
     structlog.configure(**before)
     logging.getLogger().handlers = handlers
     logging.getLogger().setLevel(level)
+
+
+@pytest.fixture
+def log_lines() -> Iterator[io.StringIO]:
+    """What is logged at debug level, as it would stand in the log."""
+    with logging_to(io.StringIO()) as stream:
+        yield stream
+
+
+class FullDisk(io.StringIO):
+    """A log that cannot be written."""
+
+    tried = 0
+
+    def write(self, _: str) -> int:
+        self.tried += 1
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def parsed(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -111,6 +130,21 @@ async def test_logs_are_json_lines_that_follow_a_request_into_its_pass_and_hold_
 
 
 @pytest.mark.requirement("BR-DIAG-027")
+@pytest.mark.anyio
+@pytest.mark.requirement("BR-HTTP-026")
+async def test_a_log_that_cannot_be_written_ends_neither_requests_nor_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with logging_to(FullDisk()) as stream:
+        async with opened(tmp_path) as door:
+            assert (await door.formed(said("I live in Lisbon.")))["status"] == "completed"
+            monkeypatch.setattr(Brain, "space_info", lambda *_: 1 / 0)
+            assert (await door.get("info")).status_code == 500
+            assert (await door.formed(said("I work for Acme.")))["status"] == "completed"
+        assert isinstance(stream, FullDisk)
+        assert stream.tried > 3
+
+
 def test_lines_of_other_libraries_are_told_without_their_words(log_lines: io.StringIO) -> None:
     logging.getLogger("elsewhere").warning("%s", SECRET)
     try:
