@@ -46,6 +46,17 @@ def place(path: tuple[str, ...]) -> tuple[str, str] | None:
     return "members", f"{ENTRY}{INSIDE.join(path)}{NAME}"
 
 
+def like(before: str, wanted: str | float) -> list[str]:
+    """What a version's text has inside, one of these, that has a member equal to a scalar, or one that no statement can
+    compare; `before` as `place` gives it."""
+    written = {OTHER, _written(wanted)}
+    if not isinstance(wanted, str | bool):
+        # JSON spells a number in as many ways.
+        whole = [int(wanted)] if wanted == int(wanted) and is_exact(int(wanted)) else []
+        written |= {_written(number) for number in (float(wanted), *whole, *([-0.0] if wanted == 0 else []))}
+    return sorted(f"{before}{one}{ENTRY}" for one in written)
+
+
 def value(text: str) -> Json:
     """The value of an entry that is a scalar."""
     return text[1:] if text[0] in (TEXT, LATE_TEXT) else orjson.loads(text[1:])

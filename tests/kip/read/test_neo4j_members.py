@@ -16,13 +16,14 @@ from brain.kip.context import Run
 from brain.kip.plan import plan_of
 from brain.kip.read import run_find
 from brain.store.base import Snapshot, SpaceStore, Undecided
-from brain.store.neo4j import Neo4jStore, filling, members
+from brain.store.neo4j import Neo4jStore, connection, filling, members
 from tests.kip.graph import Graph, find, reading
 from tests.kip.read.strategies import chance
 from tests.kip.read.test_pushdown import VALUES, Asker, agree, check, check_pages
 from tests.laws import law
 from tests.store.building import concept, erase, stub, write
 from tests.store.neo4j_service import fresh_store
+from tests.store.test_neo4j_plans import operators
 
 LAW = law(12, by_night=1_000)
 """Most queries have a shape of their own, which Neo4j plans anew for each."""
@@ -157,6 +158,24 @@ def test_it_is_one_statement_and_one_trip(store: Neo4jStore, text: str) -> None:
         before = store.trips
         assert run_find(find(text), run).result
         assert store.trips - before == 1
+
+
+def test_a_cut_answer_in_the_order_of_the_index_is_sorted_by_nobody(store: Neo4jStore) -> None:
+    with reading(persons(store, "cut")) as run:
+        kinds = {text: list(kinds_of(store, run, text)) for text in (NATIVE[0], NATIVE[2])}
+    in_order, sorted_ = kinds.values()
+    assert "Limit" in in_order
+    assert not {"Sort", "Top", "PartialTop", "PartialSort"} & set(in_order)
+    assert "Top" in sorted_
+
+
+def kinds_of(store: Neo4jStore, run: Run, text: str) -> Iterator[str]:
+    """What the server does for a query."""
+    statement = run.snapshot._compiled(plan_of(find(text), run))  # type: ignore[attr-defined]
+    with store._database._driver.session() as session:
+        explained = session.run(f"EXPLAIN {connection._bound(statement.text)}", {"p": statement.parameters}).consume()
+    for operator, _ in operators(explained.plan):
+        yield operator.partition("@")[0]
 
 
 @pytest.mark.requirement("BR-STORE-019")

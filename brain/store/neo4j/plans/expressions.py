@@ -37,6 +37,8 @@ def condition(query: Query, expression: Expression) -> str:
 
     raises  NotPushable
     """
+    if not query.is_filtered:
+        _narrow(query, expression)
     if _size(expression) > _MOST_CONDITIONS:
         raise NotPushable("a text that takes long to be planned")
     return _condition(query, expression)
@@ -66,6 +68,21 @@ def _condition(query: Query, expression: Expression) -> str:
         case Call(function=function, arguments=(Access() as access, *rest)):
             return _call(query, function, access, rest)
     raise NotPushable("an expression")
+
+
+def _narrow(query: Query, expression: Expression) -> None:
+    """Have the pattern find only what a first FILTER cannot do without: no property beside the one it needs is read of
+    all others. What comes behind an operand that is false is not looked at, whatever it would be refused for."""
+    match expression:
+        case Conjunction(operands=(first, *_)):
+            _narrow(query, first)
+        case (
+            Comparison(operator="==", left=Access() as access, right=Constant(value=str() | int() | float() as wanted))
+            | Comparison(
+                operator="==", left=Constant(value=str() | int() | float() as wanted), right=Access() as access
+            )
+        ) if access.steps != ("id",):
+            members.narrow(query, access, wanted)
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------

@@ -28,20 +28,35 @@ def undecided(query: Query) -> str:
     return f"1 / {query.constant(NOTHING, 0)}"
 
 
+def narrow(query: Query, access: Access, wanted: str | float) -> None:
+    """Leave out the elements whose member is certain to be another value."""
+    version, holder, before = _place(query, access)
+    parts = [f"{version}.{holder} CONTAINS {query.bind(part)}" for part in members.like(before, wanted)]
+    query.narrow(version, " OR ".join([*parts, f"{version}.{holder} IS NULL"]))
+
+
 def entry(query: Query, access: Access) -> str:
     """The name of a member as its entry says it, null where there is none.
 
     raises  NotPushable
     """
-    stand, steps = query.stands.get(access.variable), access.steps
-    if not steps or not isinstance(stand, Row):
-        raise NotPushable("a value, or an element or a Literal")
-    if steps == ("id",):
+    stand = query.stands.get(access.variable)
+    if access.steps == ("id",) and isinstance(stand, Row):
         return query.made("m", f"'{TEXT}' + {stand.id}")
-    names: Any = steps
-    version = query.versions.get(access.variable)
+    version, holder, before = _place(query, access)
+    end = query.constant("entry", ENTRY)
+    found = f"split(split({version}.{holder}, {query.bind(before)})[1], {end})[0]"
+    # An earlier release has written a version that has none.
+    return query.made("m", f"CASE WHEN {version}.{holder} IS NULL THEN toString({undecided(query)}) ELSE {found} END")
+
+
+def _place(query: Query, access: Access) -> tuple[str, str, str]:
+    """The version that has a member at hand, the property that holds it, and what stands before it there."""
+    names: Any = access.steps
+    steps, version = access.steps, query.versions.get(access.variable)
     if (
         version is None
+        or not steps
         or not all(isinstance(name, str) for name in steps)
         or not paths.is_stored(steps)
         or steps[:2] in _COMPUTED
@@ -50,11 +65,7 @@ def entry(query: Query, access: Access) -> str:
     place = members.place(names)
     if place is None:
         raise NotPushable("a member that no version has by itself")
-    holder, before = place
-    end = query.constant("entry", ENTRY)
-    found = f"split(split({version}.{holder}, {query.bind(before)})[1], {end})[0]"
-    # An earlier release has written a version that has none.
-    return query.made("m", f"CASE WHEN {version}.{holder} IS NULL THEN toString({undecided(query)}) ELSE {found} END")
+    return version, *place
 
 
 def judged(query: Query, access: Access, allowed: frozenset[str] = ANY) -> str:

@@ -43,6 +43,16 @@ NOTHING = "nothing"
 Test: TypeAlias = Callable[[Element], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """place  of its clause; text  without its conditions; index  behind the Space"""
+
+    place: int
+    text: str
+    index: str
+    conditions: list[str]
+
+
 @dataclass(slots=True)
 class Query:
     """One statement that reads what holds at a sequence, pattern by pattern.
@@ -58,6 +68,7 @@ class Query:
     runs_by        what the first pattern's index sorts by, when it does in the order of the elements' numbers
     tests          what is left to be tested in Python: the version looked at, and the test of its element
     compares_ends  whether references are compared, which follow merges
+    is_filtered    whether there was a FILTER
     """
 
     clauses: list[str] = field(default_factory=list)
@@ -68,7 +79,9 @@ class Query:
     runs_by: str | None = None
     tests: list[tuple[str, Test]] = field(default_factory=list)
     compares_ends: bool = False
+    is_filtered: bool = False
     _count: int = 0
+    _patterns: dict[str, _Pattern] = field(default_factory=dict)
     _made: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     @property
@@ -112,9 +125,9 @@ class Query:
         What stands for a variable by a property of the version (`v1.subject`) gets a name of its own.
         """
         holds = f"{version}.from_seq <= $at AND $at < {version}.to_seq"
-        where = " AND ".join([f"{version}.space = $space", *conditions, holds])
-        hint = f"USING INDEX SEEK {version}:Version(space, {index})"
-        self.clauses.append(f"MATCH ({version}:Version) {hint} WHERE {where}")
+        pattern = f"MATCH ({version}:Version) USING INDEX SEEK {version}:Version(space, {index})"
+        self._patterns[version] = _Pattern(len(self.clauses), pattern, index, [*conditions, holds])
+        self.clauses.append(f"{pattern} WHERE {' AND '.join([f'{version}.space = $space', *conditions, holds])}")
         made: dict[str, str] = {}
         for name, stand in self.stands.items():
             if stand.id.startswith(f"{version}."):
@@ -130,8 +143,20 @@ class Query:
             self.follow([f"{expression} AS {name}"])
         return name
 
+    def narrow(self, version: str, condition: str) -> None:
+        """One more condition on what a pattern finds, the first that is looked at."""
+        pattern = self._patterns[version]
+        by_index = tuple(f"{version}.{name} " for name in pattern.index.split(", "))
+        sought = [one for one in pattern.conditions if one.startswith(by_index)]
+        left = [one for one in pattern.conditions if not one.startswith(by_index)]
+        # The arms of a CASE are judged one after the other, operands of AND in whichever order the server likes.
+        narrowed = f"CASE WHEN {condition} THEN {' AND '.join(left)} ELSE false END"
+        where = " AND ".join([f"{version}.space = $space", *sought, narrowed])
+        self.clauses[pattern.place] = f"{pattern.text} WHERE {where}"
+
     def keep(self, condition: str) -> None:
         """Only rows of which a condition is true."""
+        self.is_filtered = True
         self.clauses.append(f"WITH {', '.join(self.carried)} WHERE {condition}")
 
     def follow(self, made: list[str]) -> None:

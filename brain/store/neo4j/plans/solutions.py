@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brain.kip.algebra import Access, Filter, Project, Scan, SortKey
-from brain.store.base import Json
+from brain.kip.algebra import Access, Project, Scan, SortKey
+from brain.store.base import Json, Undecided
 from brain.store.determined import determines
 from brain.store.neo4j.keys import ORDER
 from brain.store.neo4j.members import is_in_order
@@ -33,6 +33,8 @@ class Solutions:
 
     def rows(self, found: Sequence[Any]) -> Iterator[tuple[Json, ...]]:
         rows, bodies = found
+        if len(rows) > record.MOST:
+            raise Undecided
         elements = record.by_id(bodies)
         for row in rows:
             cells = [record.cell(key, elements) for key in row[: self.visible]]
@@ -42,29 +44,30 @@ class Solutions:
 def solutions(query: Query, plan: Project) -> Solutions:
     """The distinct solutions of a plan whose steps are joined, in order and cut."""
     names, limit, after = plan.distinct.variables, plan.source.limit, plan.source.after
-    if limit is None or limit > record.MOST:
+    if limit is None and not query.is_filtered:
         raise NotPushable("every row, which is sorted as well when it is read")
-    if not plan.sort.keys and not any(isinstance(step, Filter) for step in plan.block.steps):
+    if not plan.sort.keys and not query.is_filtered:
         raise NotPushable("read in order by steps")
     if query.tests or not determines(plan.distinct):
         raise NotPushable("solutions that are found in several ways, or of which bodies tell")
     keys = [key for sort_key in plan.sort.keys for key in _sort_key(query, sort_key)]
-    ties = [tie for name in names for tie in _ties(query, name)]
+    # An index sorts by itself only for those who name all its columns, and by those names.
+    first = query.runs_by if not keys and _leads(plan, names[0]) else None
+    ties = [tie for name in names for tie in _ties(query, name, first if name == names[0] else None)]
     places = [*keys, *ties]
     if after is not None:
         query.keep(_behind(query, places, [*_reached_keys(plan, after[0]), *_reached_ties(query, names, after[1])]))
     ids = list(dict.fromkeys(query.stands[name].id for name in names))
-    order = ", ".join(f"{name}{' DESC' if is_descending else ''}" for name, is_descending in places)
-    first = plan.block.steps[0]
-    if not keys and query.runs_by is not None and isinstance(first, Scan) and names[0] == first.variable:
-        # An index sorts by itself only for those who name all its columns.
-        order = f"{query.runs_by}, {order}"
+    order = [f"{name}{' DESC' if is_descending else ''}" for name, is_descending in places]
+    if first is not None:
+        order[0] = first
+    cut = record.MOST + 1 if limit is None else min(limit, record.MOST + 1)
     selected = [*(query.stands[name].id for name in names), *_hidden(query, ids)]
     columns = [f"c{place}" for place in range(len(selected))]
     text = " ".join(
         [
             *query.clauses,
-            f"WITH * ORDER BY {order} LIMIT {query.bind(limit)}",
+            f"WITH {', '.join(query.carried)} ORDER BY {', '.join(order)} LIMIT {query.bind(cut)}",
             f"WITH {', '.join(f'{one} AS {column}' for one, column in zip(selected, columns, strict=True))}",
             f"WITH collect([{', '.join(columns)}]) AS rows",
             record.bodies(range(len(names))),
@@ -92,9 +95,20 @@ def _sort_key(query: Query, key: SortKey) -> list[tuple[str, bool]]:
     return [(rank, key.descending), (query.made("k", members.value(found)), key.descending)]
 
 
-def _ties(query: Query, name: str) -> list[tuple[str, bool]]:
-    """Names that a variable's element is ordered by: its kind, unless that is known, and its number."""
+def _leads(plan: Project, name: str) -> bool:
+    """Whether a variable is what the first pattern scans for."""
+    first = plan.block.steps[0]
+    return isinstance(first, Scan) and first.variable == name
+
+
+def _ties(query: Query, name: str, index: str | None) -> list[tuple[str, bool]]:
+    """Names that a variable's element is ordered by: its kind, unless that is known, and its number.
+
+    index  the columns of the index that sorts by it
+    """
     version, stand = query.versions.get(name), query.stands[name]
+    if version is not None and index is not None:
+        return [(f"{version}.number", False)]
     if version is not None:
         return [(query.made("t", f"{version}.number"), False)]
     if not isinstance(stand, Row):

@@ -7,8 +7,7 @@ WITH v1, v1_id, m1, j2, CASE WHEN v1.members IS NULL THEN toString(1 / $nothing)
 WITH v1, v1_id, m1, j2, m3, CASE WHEN left(m3, 1) IN ['b', 'n', 's', 't'] OR m3 IS NULL THEN m3 ELSE toString(1 / $nothing) END AS j4
 WITH v1, v1_id, m1, j2, m3, j4
 WHERE (CASE WHEN j2 IS NULL THEN null WHEN left(j2, 1) IN ['n'] THEN toFloat(substring(j2, 1)) > $v_ad ELSE false END AND (NOT CASE WHEN j4 IS NULL THEN null WHEN left(j4, 1) IN ['s', 't'] THEN substring(j4, 1) = $v_ah ELSE false END))
-WITH v1, v1_id, m1, j2, m3, j4, v1.number AS t5
-WITH * ORDER BY v1.space, v1.type, v1.number, t5 LIMIT $v_aj
+WITH v1, v1_id, m1, j2, m3, j4 ORDER BY v1.space, v1.type, v1.number LIMIT $v_aj
 WITH v1_id AS c0
 WITH collect([c0]) AS rows
 CALL (rows) {

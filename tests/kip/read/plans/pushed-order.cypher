@@ -6,7 +6,7 @@ WITH v1, v1_id, m1, CASE WHEN left(m1, 1) IN ['b', 'n', 's'] OR m1 IS NULL THEN 
 WITH v1, v1_id, m1, j2, coalesce(CASE left(j2, 1) WHEN 'b' THEN 0 WHEN 'n' THEN 1 WHEN 's' THEN 2 WHEN 't' THEN 2 END, -9) AS k3
 WITH v1, v1_id, m1, j2, k3, CASE left(j2, 1) WHEN 'n' THEN toFloat(substring(j2, 1)) WHEN 'b' THEN j2 = 'btrue' ELSE substring(j2, 1) END AS k4
 WITH v1, v1_id, m1, j2, k3, k4, v1.number AS t5
-WITH * ORDER BY k3 DESC, k4 DESC, t5 LIMIT $v_ag
+WITH v1, v1_id, m1, j2, k3, k4, t5 ORDER BY k3 DESC, k4 DESC, t5 LIMIT $v_ag
 WITH v1_id AS c0
 WITH collect([c0]) AS rows
 CALL (rows) {
