@@ -174,6 +174,7 @@ def kinds_of(store: Neo4jStore, run: Run, text: str) -> Iterator[str]:
     statement = run.snapshot._compiled(plan_of(find(text), run))  # type: ignore[attr-defined]
     with store._database._driver.session() as session:
         explained = session.run(f"EXPLAIN {connection._bound(statement.text)}", {"p": statement.parameters}).consume()
+    assert explained.plan is not None
     for operator, _ in operators(explained.plan):
         yield operator.partition("@")[0]
 
