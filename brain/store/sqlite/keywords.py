@@ -15,6 +15,7 @@ from brain.store.sight import Load, Sight, seen_by_words, visible_hits
 from brain.store.sqlite.candidates import Run, claims_about, of_assertions
 from brain.store.sqlite.conditions import among_symbols
 from brain.store.sqlite.keys import CODES, end_of, first_of, id_of
+from brain.store.sqlite.known import Known
 from brain.store.sqlite.state import json_list
 from brain.times import Seq
 
@@ -28,10 +29,11 @@ _CLOSE = 0.001
 """In lengths of texts, far more than rounding comes to and less than the difference of any two."""
 
 
-def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit]:
+def search(run: Run, load: Load, query: SearchQuery, at: Seq | None, known: Known | None = None) -> list[Hit]:
     """Best hits first, ties by ascending number.
 
-    at  the sequence to search as of, None for the head
+    at     the sequence to search as of, None for the head
+    known  of the head, where that is what is searched; None inside a transaction that has written
     """
     wanted = query_terms(query.text)
     if not wanted or query.limit <= 0 or query.threshold >= 1:
@@ -39,7 +41,7 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None) -> list[Hit
     bindings: dict[str, Any] = {"kind": CODES[texts_of(query.kind)], "at": at}
     if query.visible is not None:
         return _search_seen(run, Sight(load, query.visible), query, wanted, bindings)
-    holders = [(term, count) for term, count in _holders(run, wanted, bindings) if count]
+    holders = [(term, count) for term, count in _holders(run, wanted, bindings, known) if count]
     if not holders:
         return []
     texts, size = _corpus(run, query, bindings)
@@ -100,8 +102,19 @@ def _search_seen(run: Run, sight: Sight, query: SearchQuery, wanted: list[str], 
     return visible_hits(sight, query, ranked, claims_about(run, bindings["at"]))
 
 
-def _holders(run: Run, wanted: list[str], bindings: dict[str, Any]) -> list[tuple[str, int]]:
+def _holders(run: Run, wanted: list[str], bindings: dict[str, Any], known: Known | None) -> list[tuple[str, int]]:
     """Each term with the number of elements of the kind that hold it."""
+    at, kind = bindings["at"], bindings["kind"]
+    if known is None or at is not None:
+        return _counted(run, wanted, bindings)
+    # One question searches for the same words in several ways, and to count what all texts hold takes its time.
+    new = [term for term in wanted if (kind, term) not in known.holders]
+    counts = dict(_counted(run, new, bindings)) if new else {}
+    known.note_holders(kind, counts)
+    return [(term, counts[term] if term in counts else known.holders[kind, term]) for term in wanted]
+
+
+def _counted(run: Run, wanted: list[str], bindings: dict[str, Any]) -> list[tuple[str, int]]:
     at = bindings["at"]
     holding = "posting.term = wanted.value AND posting.kind = :kind"
     counted = f"(SELECT count(*) FROM posting WHERE {holding})"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from brain.store.base import Document, ElementId
 from brain.times import Seq
 
+MOST_TERMS = 1_024
+
 
 @dataclass(slots=True)
 class Known:
@@ -18,8 +20,15 @@ class Known:
 
     controls  control documents by name; None for what does not exist
     merges    as `Snapshot.merges`; None until somebody asked
+    holders   how many texts hold a term of the keyword index, by kind and term, of the first `MOST_TERMS` asked about
     """
 
     seq: Seq
     controls: dict[str, Document | None] = field(default_factory=dict)
     merges: Mapping[ElementId, ElementId] | None = None
+    holders: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    def note_holders(self, kind: int, counts: Mapping[str, int]) -> None:
+        """Keep counts of one kind, as long as there is room."""
+        if len(self.holders) + len(counts) <= MOST_TERMS:
+            self.holders.update({(kind, term): count for term, count in counts.items()})

@@ -200,7 +200,7 @@ class SqliteSnapshot(StateReader):
 
     def search(self, query: SearchQuery) -> list[Hit]:
         def by_words(asked: SearchQuery) -> list[Hit]:
-            return keywords.search(self._rows, self.elements, asked, self._at)
+            return keywords.search(self._rows, self.elements, asked, self._at, self._known)
 
         def by_likeness(asked: SearchQuery) -> list[Hit]:
             return vectors.search(self._rows, self.elements, asked, self._at)
