@@ -211,7 +211,7 @@ def build(
         byok=byok,
         lifecycle=lifecycle,
         archives=Archives(spaces, store, clock, lambda: _archive_keys(settings)),
-        memory=Memory(spaces, queue, clock),
+        memory=Memory(spaces, queue, clock, timeout_ms=settings.kip_timeout_ms),
         writes=Writes(spaces, settings, clock, queue),
         changes=Changes(spaces, timeout_ms=settings.kip_timeout_ms, is_over=lambda: observed.is_draining),
         observed=observed,

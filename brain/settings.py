@@ -200,7 +200,10 @@ class Settings(BaseSettings):
         10_000, ge=100, description="How long a client may take to send headers, or to take 64 KiB of an answer."
     )
     kip_timeout_ms: int = Field(
-        15_000, ge=10, description="How long a caller's own KIP request may take, waiting for its turn included."
+        15_000,
+        ge=10,
+        description="How long a caller's own KIP request, document, probe or look for attention may take, waiting for "
+        "its turn included.",
     )
     kip_max_concurrency: int = Field(
         256, ge=1, description="Callers' own KIP requests of one Space at a time; more are `RateLimited`."

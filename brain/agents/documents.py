@@ -20,7 +20,7 @@ from brain.agents.remember.document import LISTS
 from brain.agents.remember.faults import Fault
 from brain.agents.remember.parse import Parsed, read_document
 from brain.agents.remember.schema import REMEMBER_SCHEMA
-from brain.agents.remember.tool import TRANSIENT, holding, send
+from brain.agents.remember.tool import TRANSIENT, as_raised, holding, send
 from brain.agents.turns import Vocabulary
 from brain.gate.vocabulary import check_definition
 from brain.kip import ast
@@ -112,7 +112,7 @@ def keep_document(checked: Checked, ready: Callable[[Ready], None]) -> Mapping[s
     if not is_success(outcome):
         error = first_error(outcome)
         if error["code"] in TRANSIENT:
-            raise _raised(error)
+            raise as_raised(error)
         _, wrong = holding(formation.door, compiled.pieces)
         told = Fault("document", f"{error['code']}: {error['message']}", error.get("hint", ""))
         raise DocumentRefused(wrong or [told])
@@ -164,13 +164,6 @@ def _define(door: Door, commands: Sequence[str]) -> Iterator[str]:
             continue
         error = first_error(outcome)
         if error["code"] in TRANSIENT:
-            raise _raised(error)
+            raise as_raised(error)
         if error["code"] != errors.SchemaSymbolConflict.__name__:
             raise DocumentRefused([Fault("new_predicates", f"{error['code']}: {error['message']}", error["hint"])])
-
-
-def _raised(error: Mapping[str, Any]) -> errors.KipError:
-    """The engine's error, to be raised again."""
-    kind: type[errors.KipError] = getattr(errors, error["code"])
-    after_ms = error.get("retry", {}).get("after_ms")
-    return kind(error["message"], hint=error.get("hint"), after_ms=after_ms, details=error.get("details"))

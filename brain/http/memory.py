@@ -47,7 +47,7 @@ async def get_attention(request: Request) -> Response:
     cursor, limit = request.query_params.get("attention_cursor"), number_of(request, "limit", DEFAULT_ITEMS)
     memory, space_id = _memory(request)
     caller = caller_of(request)
-    return write_result(request, await run_sync(lambda: memory.attention(space_id, cursor, limit, caller)))
+    return write_result(request, await memory.attention(space_id, cursor, limit, caller))
 
 
 async def post_promote(request: Request) -> Response:

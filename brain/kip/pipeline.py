@@ -7,6 +7,7 @@ stands around them (transactions, keys, receipts) is in `operate.py`, `atomic.py
 
 from __future__ import annotations
 
+import copy
 import secrets
 import threading
 import traceback
@@ -74,6 +75,7 @@ class Engine:
         self.space_uri = f"kip:space:{space.space_id}"
         self.cursor_key = _cursor_key(space)
         self.planes = Planes()
+        self._ends_ms: float | None = None
         self._environments: dict[int, Environment] = {}
         self._lock = threading.Lock()
 
@@ -81,6 +83,12 @@ class Engine:
     def birth_controls(library: PackageLibrary, packages: Iterable[str] = ()) -> dict[str, Document]:
         """The control documents of a new Space with these packages active, for `Store.create`."""
         return {"schema": library.birth(packages), "identity": NO_IDENTITY}
+
+    def until(self, ends: float) -> Engine:
+        """The same engine for work that has to end: all its requests by a moment of the monotonic clock, in seconds."""
+        bounded = copy.copy(self)
+        bounded._ends_ms = ends * 1000
+        return bounded
 
     def execute(self, request: Mapping[str, Any] | bytes | str, session: Session) -> Outcome:
         """Run a request envelope (§70 to §84) and answer with a response envelope; never raises a KipError.
@@ -99,6 +107,8 @@ class Engine:
             govern.require_principal(session)
             self._require(envelope)
             deadline_ms = None if envelope.deadline_ms is None else began_ms + envelope.deadline_ms
+            if self._ends_ms is not None:
+                deadline_ms = self._ends_ms if deadline_ms is None else min(deadline_ms, self._ends_ms)
             prepared = prepare(envelope, session, lambda: check_deadline(deadline_ms))
             return self._run(envelope, prepared, session, deadline_ms)
         except errors.KipError as error:

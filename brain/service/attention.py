@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brain.kip.context import Session
 from brain.service.failures import InvalidInput, Unavailable
-from brain.service.spaces import OpenSpace
 from brain.store.base import Document
 from brain.times import Seq
+
+if TYPE_CHECKING:
+    from brain.agents.reading import Reading
 
 MOST_ITEMS, DEFAULT_ITEMS = 50, 20
 
@@ -56,16 +57,16 @@ class Position:
         return self.ref is not None and _place(item)[1] > int(self.ref[2:])
 
 
-def attention(space: OpenSpace, cursor: str | None, limit: int, session: Session) -> dict[str, Any]:
+def attention(reading: Reading, cursor: str | None, limit: int) -> dict[str, Any]:
     """One page (AttentionRecall): items by commit and id, the position behind them, whether that is all.
 
-    raises  InvalidInput for a cursor or a limit that is none
+    raises  InvalidInput for a cursor or a limit that is none; Unavailable when memory could not be read
     """
     if not 1 <= limit <= MOST_ITEMS:
         raise InvalidInput(f"limit must be 1 to {MOST_ITEMS}")
     position = Position.read(cursor)
-    items, is_whole = _raised(space, position, limit, session)
-    shown = [_with_targets(space, session, item) for item in items[:limit]]
+    items, is_whole = _raised(reading, position, limit)
+    shown = [_with_targets(reading, item) for item in items[:limit]]
     complete = is_whole and len(items) <= limit
     if not shown:
         return {"items": [], "attention_cursor": cursor or _START, "complete": complete}
@@ -75,14 +76,14 @@ def attention(space: OpenSpace, cursor: str | None, limit: int, session: Session
     return {"items": shown, "attention_cursor": where, "complete": complete}
 
 
-def _raised(space: OpenSpace, position: Position, limit: int, session: Session) -> tuple[list[Document], bool]:
+def _raised(reading: Reading, position: Position, limit: int) -> tuple[list[Document], bool]:
     """More than `limit` items behind the position when there are so many, and whether they are all there are.
 
     A commit is read to its end, since within one the order is that of the ids raised and not of the Activities.
     """
     most = limit + 2
     while True:
-        rows = _ask(space, session, since=position.seq, most=most)
+        rows = _ask(reading, since=position.seq, most=most)
         is_whole = len(rows) < most
         if not is_whole:
             # The last commit of the rows may go on behind them.
@@ -95,12 +96,18 @@ def _raised(space: OpenSpace, position: Position, limit: int, session: Session) 
         most *= 4
 
 
-def _ask(space: OpenSpace, session: Session, *, since: Seq, most: int) -> list[tuple[Seq, str, Document]]:
-    bound = {"since": since, "most": most, "fired": "watch_fire", "due": "commitment_review"}
-    answer = space.engine.run(_RAISED, bound, session=session).response["results"][0]
-    if "error" in answer:
-        raise Unavailable("memory could not be read just now")
-    return [(seq, activity_class, concept) for seq, activity_class, concept in answer["result"]]
+def _ask(reading: Reading, *, since: Seq, most: int) -> list[tuple[Seq, str, Document]]:
+    rows = _read(reading, _RAISED, since=since, most=most, fired="watch_fire", due="commitment_review")
+    return [(seq, activity_class, concept) for seq, activity_class, concept in rows]
+
+
+def _read(reading: Reading, command: str, **parameters: Any) -> Any:
+    from brain.agents.reading import ReadFailed
+
+    try:
+        return reading.ask(command, **parameters)
+    except ReadFailed as failed:
+        raise Unavailable("memory could not be read just now, or not in time; send the same request again") from failed
 
 
 def _item(seq: Seq, activity_class: str, concept: Document) -> Document:
@@ -116,12 +123,11 @@ def _item(seq: Seq, activity_class: str, concept: Document) -> Document:
     return item | {name: attributes[name] for name in ("due_at", "priority") if attributes.get(name) is not None}
 
 
-def _with_targets(space: OpenSpace, session: Session, item: Document) -> Document:
+def _with_targets(reading: Reading, item: Document) -> Document:
     if item["kind"] != "watch_fired":
         return item
     command = 'FIND(?t.id) WHERE { STRUCTURAL (:watch, "watches", ?t) }'
-    answer = space.engine.run(command, {"watch": {"id": item["ref"]}}, session=session).response["results"][0]
-    return {**item, "target_refs": list(answer.get("result", []))}
+    return {**item, "target_refs": list(_read(reading, command, watch={"id": item["ref"]}))}
 
 
 def _place(item: Document) -> tuple[int, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 
 import anyio
 import structlog
-from anyio.to_thread import run_sync
 
 from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
@@ -33,6 +34,7 @@ from brain.service.queue import Queue, cycle_input
 from brain.service.recalls import Answered, RecallRun, with_packet
 from brain.service.room import check_room_for_input
 from brain.service.spaces import OpenSpace, Spaces, record_of
+from brain.service.turns import NO_TURN, TurnMissed, Turns
 from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings
 from brain.store.base import Document
@@ -47,6 +49,9 @@ DESCRIPTION = "A memory service for AI agents: attributed, dated, evidence-backe
 
 _THREADS = 16
 """Threads that accept and answer; callers' own KIP, which may run long, has others."""
+
+_OF_ONE = 12
+"""Of one Space at most."""
 
 _PACKETS = 4
 """Packets put together at a time, in threads of their own: anybody may ask a public Space for many."""
@@ -75,8 +80,8 @@ class Brain:
         self._recall = recall
         self._clock = clock
         self._wake = wake
-        self._threads = anyio.CapacityLimiter(_THREADS)
-        self._packets = anyio.CapacityLimiter(_PACKETS)
+        self._threads = Turns(_THREADS, of_one=_OF_ONE)
+        self._packets = Turns(_PACKETS, of_one=_PACKETS // 2)
         self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency)
         self._recalls: dict[anyio.CancelScope, str] = {}
         self._is_stopping = False
@@ -115,14 +120,14 @@ class Brain:
         def create() -> dict[str, Any]:
             return status.space_info(self._spaces.create(asked.space_id, owner=owner, tier=asked.tier))
 
-        info = await self._in_thread(create)
+        info = await self._in_thread(asked.space_id, create)
         log.info("space_created", space=asked.space_id, tier=asked.tier)
         return info
 
     async def check_space(self, space_id: str) -> None:
         """SpaceNotFound or InvalidInput unless the Space is there."""
         if not self._spaces.is_open(space_id):
-            await self._in_thread(lambda: self._spaces.get(space_id))
+            await self._in_thread(space_id, lambda: self._spaces.get(space_id))
 
     async def space_info(self, space_id: str) -> dict[str, Any]:
         """A Space's figures."""
@@ -206,12 +211,16 @@ class Brain:
             with self._spaces.use(space_id) as space:
                 return packets.packet(space, asked, caller, self._clock)
 
-        return await run_sync(put_together, limiter=self._packets)
+        ends = monotonic() + self._settings.kip_timeout_ms / 1000
+        try:
+            return await self._packets.run(space_id, put_together, ends)
+        except TurnMissed:
+            raise Unavailable(NO_TURN) from None
 
     async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> Answered:
         if self._is_stopping:
             raise Unavailable(_STOPPING)
-        space = await self._in_thread(lambda: self._spaces.hold(space_id))
+        space = await self._in_thread(space_id, lambda: self._spaces.hold(space_id))
         scope = anyio.CancelScope()
         self._recalls[scope] = space_id
         try:
@@ -223,8 +232,10 @@ class Brain:
         raise Unavailable(_STOPPING)
 
     async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> Answered:
-        run = await self._in_thread(lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal))
-        policy, model = await self._in_thread(lambda: self._models.terms(space))
+        run = await self._in_thread(
+            space.id, lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal)
+        )
+        policy, model = await self._in_thread(space.id, lambda: self._models.terms(space))
         place = Place(
             space_id=space.id,
             engine=space.engine,
@@ -245,21 +256,21 @@ class Brain:
         try:
             result = await self._recall(place, job)
             if budget is not None:
-                made = await run_sync(
-                    lambda: packets.recalled(space, asked, result, budget, caller, self._clock), limiter=self._packets
+                made = await self._packets.run(
+                    space.id, lambda: packets.recalled(space, asked, result, budget, caller, self._clock)
                 )
                 packet, result = made, with_packet(result, made)
         except anyio.get_cancelled_exc_class():
             why = "the service stopped" if self._is_stopping else "nobody waited for the answer any more"
             with anyio.CancelScope(shield=True):
-                await self._in_thread(lambda: run.cancel(f"cancelled: {why}"))
+                await self._in_thread(space.id, lambda: run.cancel(f"cancelled: {why}"))
             log.info("recall_cancelled", space=space.id, conversation=run.number)
             raise
         except Exception as fault:
             log.error("recall_broke", space=space.id, conversation=run.number, **logs.fault(fault))
-            await self._in_thread(lambda: run.fail("internal_error: the recall ended unexpectedly"))
+            await self._in_thread(space.id, lambda: run.fail("internal_error: the recall ended unexpectedly"))
             raise
-        await self._in_thread(lambda: run.end(result, packet.delivered if packet else ()))
+        await self._in_thread(space.id, lambda: run.end(result, packet.delivered if packet else ()))
         log.info(
             "recall_ended",
             space=space.id,
@@ -272,10 +283,15 @@ class Brain:
         return Answered(run.number, result, packet, budget)
 
     async def probe(self, space_id: str, asked: ProbeInput, caller: Caller) -> dict[str, Any]:
-        """Whether anything is there to be found; no model is asked."""
+        """Whether anything is there to be found; no model is asked.
+
+        raises  Unavailable when there was no time for it
+        """
+        ends = monotonic() + self._settings.kip_timeout_ms / 1000
         return await self._in_space(
             space_id,
-            lambda space: probe(space, asked.query, asked.limit, session=caller.reader(), clock=self._clock),
+            lambda space: probe(space, asked.query, asked.limit, session=caller.reader(), clock=self._clock, ends=ends),
+            ends,
         )
 
     async def execute_kip_readonly(self, space_id: str, asked: KipInput, caller: Caller) -> dict[str, Any]:
@@ -290,7 +306,7 @@ class Brain:
 
         try:
             return await self._queries.answer(space_id, ask)
-        except errors.RateLimited as refused:
+        except (errors.RateLimited, errors.ExecutionTimeout) as refused:
             return respond.refused(refused, request)
 
     # --- conversations ------------------------------------------------------------------------------------------------
@@ -334,17 +350,25 @@ class Brain:
 
     # --- how ----------------------------------------------------------------------------------------------------------
 
-    async def _in_space(self, space_id: str, work: Callable[[OpenSpace], T]) -> T:
-        """Work on a Space in a thread, which holds it open meanwhile."""
+    async def _in_space(self, space_id: str, work: Callable[[OpenSpace], T], ends: float = inf) -> T:
+        """Work on a Space in a thread, which holds it open meanwhile.
+
+        ends    until when to wait for a turn, a moment of the monotonic clock in seconds
+        raises  Unavailable when there was none
+        """
 
         def run() -> T:
             with self._spaces.use(space_id) as space:
                 return work(space)
 
-        return await self._in_thread(run)
+        return await self._in_thread(space_id, run, ends)
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await run_sync(work, limiter=self._threads)
+    async def _in_thread(self, space_id: str, work: Callable[[], T], ends: float = inf) -> T:
+        """raises  Unavailable when there is no turn before it has to end"""
+        try:
+            return await self._threads.run(space_id, work, ends)
+        except TurnMissed:
+            raise Unavailable(NO_TURN) from None
 
 
 def _accepted(number: int, model: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brain import errors
 from brain.agents.documents import Checked, DocumentRefused, Ready, check_document, keep_document
@@ -33,10 +33,16 @@ from brain.settings import Settings
 from brain.store.base import Document, Kind, Snapshot, Transaction
 from brain.times import Clock, Seq, Timestamp, timestamp
 
+if TYPE_CHECKING:
+    from brain.kip.pipeline import Engine
+
 ROUTE = "remember"
 _MOST_TRIES = 16
 _MOST_NAMED = 8
 """Faults whose places stand in the message of a refusal; its data has all of them."""
+
+
+_LATE = "the document was not kept in time, and nothing it says was; send the same request again"
 
 
 class _NoModel:
@@ -50,11 +56,15 @@ class _NoModel:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Keeps documents. Blocking."""
+    """Keeps documents. Blocking.
+
+    ends  when the time of what is being kept is over, a moment of the monotonic clock in seconds
+    """
 
     settings: Settings
     queue: Queue
     clock: Clock
+    ends: float
 
     def remember(self, space: OpenSpace, asked: RememberInput, caller: Caller) -> dict[str, Any]:
         """Keep a document, all of it or nothing.
@@ -71,7 +81,11 @@ class Documents:
                 faults = [{name: said for name, said in fault.items() if name != "choices"} for fault in faults]
             listed = "; ".join(f"{fault['at']}: {fault['problem']}" for fault in faults[:_MOST_NAMED])
             raise InvalidInput(f"nothing was kept: {listed}", {"faults": faults}) from refused
+        except errors.ExecutionTimeout as late:
+            raise Unavailable(_LATE) from late
         except (HostWriteFailed, ReadFailed) as failed:
+            if failed.code == errors.ExecutionTimeout.__name__:
+                raise Unavailable(_LATE) from failed
             raise Unavailable(f"memory cannot be written just now ({failed.code})") from failed
         # What memory holds beside what was sent is not for a credential that only writes.
         return told if may_read else {**told, "notes": []}
@@ -95,6 +109,9 @@ class Documents:
                     if conversations.count(now, FORMATION) + 1 == number:
                         raise
         raise Unavailable("too many others write to this space; send the same request again")
+
+    def _engine(self, space: OpenSpace) -> Engine:
+        return space.engine.until(self.ends)
 
     def _keyed(self, asked: RememberInput, caller: Caller) -> Keyed | None:
         if asked.idempotency_key is None:
@@ -136,10 +153,10 @@ class Documents:
             if keyed is not None:
                 keyed.keep(tx, {"conversation": number}, now_ms)
 
-        writer = known_writer(space, caller)
+        writer = known_writer(self._engine(space), caller)
         checked = self._checked(space, asked, writer, number, accepted_at, review)
         if writer.id is None:  # it is stored for a document that can be kept, and for no other
-            checked = self._checked(space, asked, writer_of(space, caller), number, accepted_at, review)
+            checked = self._checked(space, asked, writer_of(self._engine(space), caller), number, accepted_at, review)
         receipt = keep_document(checked, ready)
         with space.snapshot() as now:
             record = conversations.read(now, FORMATION, number)
@@ -157,7 +174,7 @@ class Documents:
     ) -> Checked:
         place = Place(
             space_id=space.id,
-            engine=space.engine,
+            engine=self._engine(space),
             # Conclusions in the document are the caller's, and not the Brain's.
             self_id=writer.id or space.self_id,
             model=_NoModel(),

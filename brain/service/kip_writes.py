@@ -84,17 +84,18 @@ class _Request:
     _used: frozenset[str] = field(default=frozenset())
 
     def answer(self) -> dict[str, Any]:
-        statements = self._judged()
+        ends = monotonic() + self.envelope["options"]["deadline_ms"] / 1000
+        statements = self._judged(ends)
         keyed = self._keyed()
         writes = [one for one in statements if one.language == "KML"]
         if writes:
             with self.space.snapshot() as now:
                 check_room_for_kip(now, record_of(now))
-        writer = writer_of(self.space, self.caller) if writes else None
+        writer = writer_of(self.space.engine.until(ends), self.caller) if writes else None
         while True:
             with self.space.snapshot() as now:
                 kept = None if keyed is None else keyed.found(now, self.clock.now_ms())
-            outcome = self._sent(kept or self._first(keyed), keyed, writer, statements)
+            outcome = self._sent(kept or self._first(keyed), keyed, writer, statements, ends)
             if kept is not None or keyed is None or not _has_conflict(outcome):
                 break
             with self.space.snapshot() as now:
@@ -106,9 +107,8 @@ class _Request:
 
     # --- before anything runs -----------------------------------------------------------------------------------------
 
-    def _judged(self) -> list[Parsed]:
+    def _judged(self, ends: float) -> list[Parsed]:
         """The statements that can be read; one that cannot is refused by the engine, in its own place."""
-        ends = monotonic() * 1000 + self.envelope["options"]["deadline_ms"]
         operations = self.asked.entries()
         if len(operations) > MOST_COMMANDS:
             raise errors.InvalidRequestEnvelope(
@@ -125,7 +125,7 @@ class _Request:
             command = operation.get("command")
             try:
                 if isinstance(command, str):
-                    statements.append(parsed(command, lambda: check_deadline(ends)))
+                    statements.append(parsed(command, lambda: check_deadline(ends * 1000)))
             except errors.ExecutionTimeout:
                 raise
             except errors.KipError:
@@ -176,7 +176,12 @@ class _Request:
     # --- the request as the engine gets it ----------------------------------------------------------------------------
 
     def _sent(
-        self, kept: Mapping[str, Any], keyed: Keyed | None, writer: Speaker | None, statements: list[Parsed]
+        self,
+        kept: Mapping[str, Any],
+        keyed: Keyed | None,
+        writer: Speaker | None,
+        statements: list[Parsed],
+        ends: float,
     ) -> Outcome:
         sources = self._sources(kept["now"])
         request = dict(self.envelope)
@@ -210,7 +215,7 @@ class _Request:
         given = {name: value for name, value in bindings.items() if name in self._used}
         if given:
             request["parameters"] = {**(self.asked.parameters or {}), **given}
-        return self.space.engine.execute(request, session)
+        return self.space.engine.until(ends).execute(request, session)
 
     def _sources(self, now: Timestamp) -> dict[int, _Source]:
         if self.asked.sources is None:
@@ -245,7 +250,7 @@ class _Request:
         """A drafted word is put up for review, as Formation's are; its task has a key, so once."""
         for trace, result in zip(outcome.operations, outcome.response.get("results") or (), strict=False):
             if isinstance(trace.statement, ast.Define) and trace.seq is not None and result["status"] == "succeeded":
-                host = host_writes(self.space, self.caller.channel)
+                host = host_writes(self.space.engine, self.caller.channel)
                 host.review_symbol(_KINDS[trace.statement.kind], result["result"]["ref"])
 
 

@@ -1,26 +1,37 @@
-"""Hosts' operations on what a Space remembers, beside formation and recall. Blocking; one method per operation."""
+"""Hosts' operations on what a Space remembers, beside formation and recall. What writes blocks."""
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import structlog
 
 from brain.service import attention, entities, vocabulary
 from brain.service.callers import Caller
+from brain.service.failures import Unavailable
 from brain.service.inputs import ForgetInput, PinInput, PromoteInput, UserInput
 from brain.service.queue import Queue
 from brain.service.spaces import Spaces
+from brain.service.turns import NO_TURN, TurnMissed, Turns
 from brain.store.base import Document
 from brain.times import Clock
 
 log = structlog.get_logger(__name__)
 
 
-class Memory:
-    """Each method raises SpaceNotFound for a Space that is not there."""
+_LOOKS = 4
+"""Looks for what asks for attention at a time: anybody may ask a public Space."""
 
-    def __init__(self, spaces: Spaces, queue: Queue, clock: Clock) -> None:
+
+class Memory:
+    """timeout_ms  a look for what asks for attention may take, waiting for its turn included
+
+    Each method raises SpaceNotFound for a Space that is not there."""
+
+    def __init__(self, spaces: Spaces, queue: Queue, clock: Clock, *, timeout_ms: int) -> None:
+        self._timeout_ms = timeout_ms
+        self._looks = Turns(_LOOKS, of_one=_LOOKS // 2)
         self._spaces = spaces
         self._queue = queue
         self._clock = clock
@@ -45,10 +56,20 @@ class Memory:
         with self._spaces.use(space_id) as space:
             return entities.get_or_init_user(space, asked.user, asked.name)
 
-    def attention(self, space_id: str, cursor: str | None, limit: int, caller: Caller) -> dict[str, Any]:
-        """What fired and what fell due after a position."""
-        with self._spaces.use(space_id) as space:
-            return attention.attention(space, cursor, limit, caller.reader())
+    async def attention(self, space_id: str, cursor: str | None, limit: int, caller: Caller) -> dict[str, Any]:
+        """What fired and what fell due after a position; Unavailable when there was no time for it."""
+        ends = monotonic() + self._timeout_ms / 1000
+
+        def look() -> dict[str, Any]:
+            from brain.agents.reading import Reading
+
+            with self._spaces.use(space_id) as space:
+                return attention.attention(Reading(space.engine, caller.reader(), ends=ends), cursor, limit)
+
+        try:
+            return await self._looks.run(space_id, look, ends)
+        except TurnMissed:
+            raise Unavailable(NO_TURN) from None
 
     def promote(self, space_id: str, asked: PromoteInput) -> dict[str, Any]:
         """Make a draft symbol one with an installed one."""

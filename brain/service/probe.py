@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -31,11 +32,14 @@ _COUNT_WAIT_MS = 1_000
 """How long a probe waits for other writers to count itself; the answer does not hang on it."""
 
 
-def probe(space: OpenSpace, query: str, limit: int, *, session: Session, clock: Clock) -> dict[str, Any]:
+def probe(
+    space: OpenSpace, query: str, limit: int, *, session: Session, clock: Clock, ends: float = inf
+) -> dict[str, Any]:
     """Search and say whether anything active was found; `found: false` is a search result, never a rejected belief.
 
     limit  hits at most, kept within 1 to 50
-    raises Unavailable when memory could not be read
+    ends   when its time is over, a moment of the monotonic clock in seconds
+    raises Unavailable when memory could not be read, or not in time
     """
     from brain.agents.citations import cite
     from brain.agents.reading import ReadFailed, Reading
@@ -48,12 +52,14 @@ def probe(space: OpenSpace, query: str, limit: int, *, session: Session, clock: 
     if is_known_miss:
         _count(space, clock, None, searched_at, negative_cache_hits=1, probe_misses=1)
         return {"found": False, "negative_cached": True, "search_exhaustive": True}
-    reading = Reading(space.engine, session)
+    reading = Reading(space.engine, session, ends=None if ends == inf else ends)
     try:
         found, is_exhaustive = _search(reading, query, limit)
         hits = [dict(citation.wire) for citation in cite(list(found), reading, found)]
     except ReadFailed as failed:
-        raise Unavailable("memory could not be searched just now") from failed
+        raise Unavailable(
+            "memory could not be searched just now, or not in time; send the same request again"
+        ) from failed
     answer: dict[str, Any] = {"found": bool(hits), "negative_cached": False, "search_exhaustive": is_exhaustive}
     if hits:
         _count(space, clock, None, searched_at, probe_hits=1)

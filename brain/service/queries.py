@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any
 
-import anyio
-from anyio.to_thread import run_sync
-
-from brain.errors import ExecutionTimeout, RateLimited
+from brain.errors import ExecutionTimeout, RateLimited, Retry
+from brain.service.turns import TurnMissed, Turns
 
 Ask = Callable[[int], dict[str, Any]]
 """Runs a request in the calling thread, for so many milliseconds at most, and gives its KIP response."""
@@ -29,23 +28,23 @@ _AFTER_A_BURST_MS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """`threads` queries at a time, each for `most_ms` milliseconds, or for all that is left of its own time."""
+    """Queries of some threads, each for `most_ms` milliseconds, or for all that is left of its own time."""
 
-    threads: anyio.CapacityLimiter
+    turns: Turns
     most_ms: int | None = None
 
 
 def _lanes() -> tuple[_Lane, ...]:
     return (
-        _Lane(anyio.CapacityLimiter(3), most_ms=300),
-        _Lane(anyio.CapacityLimiter(2), most_ms=2_000),
-        _Lane(anyio.CapacityLimiter(1)),
+        _Lane(Turns(3, of_one=2), most_ms=300),
+        _Lane(Turns(2, of_one=1), most_ms=2_000),
+        _Lane(Turns(1, of_one=1)),
     )
 
 
-def one_lane(threads: int) -> tuple[_Lane, ...]:
+def one_lane(threads: int, of_one: int) -> tuple[_Lane, ...]:
     """For what is never begun again, because it may have changed something: one turn, for all the time there is."""
-    return (_Lane(anyio.CapacityLimiter(threads)),)
+    return (_Lane(Turns(threads, of_one)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,11 @@ class Queries:
     _here: Counter[str] = field(default_factory=Counter)
 
     async def answer(self, space_id: str, ask: Ask) -> dict[str, Any]:
-        """The response of a query; what has no time left says so itself, as an `ExecutionTimeout`.
+        """The response of a query; what runs out of time says so itself, as an `ExecutionTimeout`.
 
         Whoever waits for a turn can be cancelled. A query that has begun goes on until its time in the lane is over.
 
-        raises  RateLimited at once for one query too many
+        raises  RateLimited at once for one query too many; ExecutionTimeout for one that had no turn in time
         """
         if self._here[space_id] >= self.most:
             raise RateLimited(
@@ -76,33 +75,32 @@ class Queries:
             )
         self._here[space_id] += 1
         try:
-            return await self._answer(ask)
+            return await self._answer(space_id, ask)
         finally:
             self._here[space_id] -= 1
             if not self._here[space_id]:
                 del self._here[space_id]
 
-    async def _answer(self, ask: Ask) -> dict[str, Any]:
+    async def _answer(self, space_id: str, ask: Ask) -> dict[str, Any]:
         ends = monotonic() + self.timeout_ms / 1000
-
-        def turn(lane: _Lane) -> dict[str, Any]:
-            left_ms = max(1, int((ends - monotonic()) * 1000))
-            return ask(left_ms if lane.most_ms is None else min(lane.most_ms, left_ms))
-
         response: dict[str, Any] | None = None
         for lane in self.lanes:
-            with anyio.move_on_after(ends - monotonic()) as waiting:
-                response = await run_sync(turn, lane, limiter=lane.threads)
-            if waiting.cancelled_caught or not _ran_out_of_time(response) or monotonic() >= ends:
+            try:
+                response = await lane.turns.run(space_id, partial(_turn, ask, lane.most_ms, ends), ends)
+            except TurnMissed:
+                break
+            if not _ran_out_of_time(response) or monotonic() >= ends:
                 break
         if response is not None:
             return response
-        # Its first turn did not come in time; so that it can say so itself, it has one now that ends at once.
-        return await run_sync(turn, self.lanes[0], limiter=self.lanes[0].threads)
+        raise ExecutionTimeout("The deadline passed before it was begun.", retry=Retry.SAFE_SAME_REQUEST)
 
 
-def _ran_out_of_time(response: dict[str, Any] | None) -> bool:
-    if response is None:
-        return False
+def _turn(ask: Ask, most_ms: int | None, ends: float) -> dict[str, Any]:
+    left_ms = max(1, int((ends - monotonic()) * 1000))
+    return ask(left_ms if most_ms is None else min(most_ms, left_ms))
+
+
+def _ran_out_of_time(response: dict[str, Any]) -> bool:
     faults = [response.get("error"), *(result.get("error") for result in response.get("results", ()))]
     return any(fault is not None and fault["code"] == ExecutionTimeout.__name__ for fault in faults)

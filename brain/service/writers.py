@@ -7,6 +7,7 @@ callers whose credentials are of different kinds are different people whatever t
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from brain.agents.hostwrites import HostWrites
 from brain.agents.texts import one_line
@@ -14,34 +15,37 @@ from brain.gate.facts import PERSON, Speaker
 from brain.gate.gate import host_session
 from brain.ids import digest
 from brain.service.callers import Caller
-from brain.service.spaces import OpenSpace, host_write
+from brain.service.spaces import host_write
 from brain.unicode import normalize
+
+if TYPE_CHECKING:
+    from brain.kip.pipeline import Engine
 
 _LONGEST = 200
 _KNOWN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
 
 
-def host_writes(space: OpenSpace, channel: str) -> HostWrites:
+def host_writes(engine: Engine, channel: str) -> HostWrites:
     """What the host itself writes around a caller's request."""
-    return HostWrites(space.engine, host_session(channel))
+    return HostWrites(engine, host_session(channel))
 
 
-def known_writer(space: OpenSpace, caller: Caller) -> Speaker:
+def known_writer(engine: Engine, caller: Caller) -> Speaker:
     """The caller as a speaker, without an id while it is new here."""
     key = key_of(caller)
-    known = host_write(space.engine, _KNOWN, {"type": PERSON, "key": key})
+    known = host_write(engine, _KNOWN, {"type": PERSON, "key": key})
     return Speaker(known[0] if known else None, key, one_line(caller.principal, _LONGEST) or caller.kind)
 
 
-def writer_of(space: OpenSpace, caller: Caller) -> Speaker:
+def writer_of(engine: Engine, caller: Caller) -> Speaker:
     """The caller as a speaker, stored when it is new here.
 
     raises  HostWriteFailed, HostRefused, Unavailable when the store does not take it
     """
-    writer = known_writer(space, caller)
+    writer = known_writer(engine, caller)
     if writer.id is not None:
         return writer
-    return replace(writer, id=host_writes(space, caller.channel).store_speakers([writer])[writer.key or ""])
+    return replace(writer, id=host_writes(engine, caller.channel).store_speakers([writer])[writer.key or ""])
 
 
 def key_of(caller: Caller) -> str:

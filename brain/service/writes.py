@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -9,9 +10,11 @@ import structlog
 from brain import errors
 from brain.kip import respond
 from brain.service.callers import Caller
+from brain.service.failures import Unavailable
 from brain.service.queries import Queries, one_lane
 from brain.service.queue import Queue
 from brain.service.spaces import Spaces
+from brain.service.turns import NO_TURN
 from brain.service.write_inputs import RememberInput, WriteInput
 from brain.settings import Settings
 from brain.times import Clock
@@ -19,7 +22,10 @@ from brain.times import Clock
 log = structlog.get_logger(__name__)
 
 _THREADS = 4
-"""Requests that write at a time, of all Spaces; a Space has one writer at a time in any case."""
+"""Requests that write at a time, of all Spaces."""
+
+_OF_ONE = 2
+"""Of one Space, which has one writer at a time in any case: the other one prepares meanwhile."""
 
 
 class Writes:
@@ -31,7 +37,7 @@ class Writes:
         self._settings = settings
         self._queue = queue
         self._timeout_ms = settings.kip_timeout_ms
-        self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency, one_lane(_THREADS))
+        self._queries = Queries(settings.kip_timeout_ms, settings.kip_max_concurrency, one_lane(_THREADS, _OF_ONE))
 
     async def execute_kip(self, space_id: str, asked: WriteInput, caller: Caller) -> dict[str, Any]:
         """Run KIP that may write, for a bounded time: the KIP response, with every refusal in it.
@@ -48,7 +54,7 @@ class Writes:
 
         try:
             response = await self._queries.answer(space_id, ask)
-        except errors.RateLimited as refused:
+        except (errors.RateLimited, errors.ExecutionTimeout) as refused:
             return respond.refused(refused, request)
         log.info("kip_written", space=space_id, status=response["status"], operations=len(response["results"]))
         return response
@@ -56,16 +62,20 @@ class Writes:
     async def remember(self, space_id: str, asked: RememberInput, caller: Caller) -> dict[str, Any]:
         """Keep a document, all of it or nothing.
 
-        raises  InvalidInput with every fault, Conflict for a key of another request, OverTier; RateLimited and other
-                KipErrors when it can be sent again
+        raises  InvalidInput with every fault, Conflict for a key of another request, OverTier; Unavailable when there
+                was no time for it, RateLimited and other KipErrors when it can be sent again
         """
 
-        def keep(_: int) -> dict[str, Any]:
+        def keep(left_ms: int) -> dict[str, Any]:
             from brain.service.documents import Documents  # the agents and the engine, which there are by now
 
+            ends = monotonic() + left_ms / 1000
             with self._spaces.use(space_id) as space:
-                return Documents(self._settings, self._queue, self._clock).remember(space, asked, caller)
+                return Documents(self._settings, self._queue, self._clock, ends).remember(space, asked, caller)
 
-        told = await self._queries.answer(space_id, keep)
+        try:
+            told = await self._queries.answer(space_id, keep)
+        except errors.ExecutionTimeout:
+            raise Unavailable(NO_TURN) from None
         log.info("document_kept", space=space_id, conversation=told["conversation"], wrote=told["wrote"])
         return told

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from brain.agents.reading import Reading
 from brain.service.attention import attention
 from brain.service.queue import MAINTENANCE, PASS_LEASE, cycle_input
 from brain.service.spaces import HOST, OpenSpace
@@ -261,7 +262,7 @@ async def test_cursors_and_limits_that_are_none_are_refused(door: Door) -> None:
 
 async def test_a_position_inside_a_commit_names_what_was_delivered_last(door: Door) -> None:
     first = raise_all(door, "Pay rent", "Call Bo")
-    page = attention(space_of(door), None, 1, HOST)
+    page = attention(Reading(space_of(door).engine, HOST), None, 1)
     seq = page["items"][0]["raised_seq"]
     assert page["attention_cursor"] == f"attention:{seq}:{first[0]}"
     assert page["complete"] is False

@@ -12,6 +12,7 @@ from typing import Any
 
 from anyio.to_thread import run_sync
 
+from brain import errors
 from brain.agents.door import Door, first_error, is_success
 from brain.agents.remember.compile import Piece, assemble, compile_document, define_predicates, define_type
 from brain.agents.remember.faults import Fault
@@ -119,6 +120,8 @@ def holding(door: Door, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Faul
     """The pieces that hold beside those before them, each tried; the items of the others as faults.
 
     What an item does is done with all its pieces or not at all; of items that clash the first is kept.
+
+    raises  the engine's error when it could not be tried
     """
     good: list[Piece] = []
     faults: dict[str, Fault] = {}
@@ -130,9 +133,18 @@ def holding(door: Door, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Faul
             good.append(piece)
             continue
         error = first_error(outcome)
+        if error["code"] in TRANSIENT:  # which says nothing of the piece
+            raise as_raised(error)
         faults[piece.at] = Fault(piece.at, f"{error['code']}: {error['message']}", error.get("hint", ""))
         good = [other for other in good if other.at != piece.at]
     return good, list(faults.values())
+
+
+def as_raised(error: Mapping[str, Any]) -> KipError:
+    """An error of the engine's answer, to be raised again."""
+    kind: type[KipError] = getattr(errors, error["code"])
+    after_ms = error.get("retry", {}).get("after_ms")
+    return kind(error["message"], hint=error.get("hint"), after_ms=after_ms, details=error.get("details"))
 
 
 def named_ids(outcome: Outcome, handles: Mapping[str, str]) -> dict[str, str]:
