@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from brain.kip.algebra import Block, Group, Project, Step
+from brain.kip.algebra import Block, Filter, Group, Project, Step
 from brain.store.base import Json
 from brain.store.neo4j.plans.blocks import rows_of
 from brain.store.neo4j.plans.counts import count
 from brain.store.neo4j.plans.groups import groups
 from brain.store.neo4j.plans.query import NotPushable, Query
 from brain.store.neo4j.plans.solutions import solutions
-from brain.store.neo4j.plans.steps import add
+from brain.store.neo4j.plans.steps import add, is_known, names_others
 
 _MOST_STEPS = 12
 
@@ -60,12 +60,16 @@ def statement_of(plan: Step) -> Statement:
     """
     match plan:
         case Block(steps=steps):
+            if len(steps) == 1 and not names_others(steps[0]):
+                raise NotPushable("a scan, which gives the elements themselves")
             return rows_of(_joined(steps), plan)
         case Group() if not plan.keys and all(one.function == "COUNT" for one in plan.aggregates):
             return count(_joined(plan.source.source.steps), plan)
         case Group():
             return groups(_joined(plan.source.source.steps), plan)
         case Project() if plan.group is None:
+            if not plan.sort.keys and not any(isinstance(step, Filter) for step in plan.block.steps):
+                raise NotPushable("read in order by steps")
             return solutions(_joined(plan.block.steps), plan)
     raise NotPushable(type(plan).__name__)
 
@@ -73,6 +77,8 @@ def statement_of(plan: Step) -> Statement:
 def _joined(steps: Sequence[Step]) -> Query:
     if len(steps) > _MOST_STEPS:
         raise NotPushable("a text that takes long to be planned")
+    if not is_known(steps):
+        raise NotPushable("a step of another kind")
     query = Query()
     for step in steps:
         add(query, step)

@@ -10,8 +10,7 @@ from brain.kip.algebra import Block, variables
 from brain.store.base import Element, Json, Undecided
 from brain.store.neo4j.keys import ID_LETTERS, KINDS
 from brain.store.neo4j.plans import record
-from brain.store.neo4j.plans.query import End, NotPushable, Query, Test
-from brain.store.neo4j.plans.steps import names_others
+from brain.store.neo4j.plans.query import End, Query, Test
 from brain.store.neo4j.versions import element_of
 
 
@@ -43,8 +42,6 @@ class Rows:
 
 
 def rows_of(query: Query, plan: Block) -> Rows:
-    if len(plan.steps) == 1 and not names_others(plan.steps[0]):
-        raise NotPushable("a scan, which gives the elements themselves")
     selected: dict[str, int] = {}
     columns = []
     for name in variables(plan):

@@ -46,8 +46,6 @@ def solutions(query: Query, plan: Project) -> Solutions:
     names, limit, after = plan.distinct.variables, plan.source.limit, plan.source.after
     if limit is None and not query.is_filtered:
         raise NotPushable("every row, which is sorted as well when it is read")
-    if not plan.sort.keys and not query.is_filtered:
-        raise NotPushable("read in order by steps")
     if query.tests or not determines(plan.distinct):
         raise NotPushable("solutions that are found in several ways, or of which bodies tell")
     keys = [key for sort_key in plan.sort.keys for key in _sort_key(query, sort_key)]

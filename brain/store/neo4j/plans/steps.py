@@ -5,7 +5,7 @@ Ends are compared by their ids as stored: where Concepts were merged, plans with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from brain.kip.algebra import Constant, Filter, Known, Lineages, Match, Scan, Step, Term, Tuple, Var
@@ -32,6 +32,11 @@ def add(query: Query, step: Step) -> None:
     raises  NotPushable
     """
     _ADD.get(type(step), _refuse)(query, step)
+
+
+def is_known(steps: Sequence[Step]) -> bool:
+    """Whether every step is of a kind that can be joined; a quick look before anything is built."""
+    return all(type(step) in _ADD for step in steps)
 
 
 def names_others(step: Step) -> bool:
