@@ -117,7 +117,7 @@ def _kip(asked: argparse.Namespace, settings: Settings) -> int:
     from brain import logs
     from brain.app import spaces_for
     from brain.service.failures import ServiceFailure
-    from brain.service.spaces import HOST
+    from brain.service.hosting import HOST
 
     logs.configure(settings.log_level, stream=sys.stderr)
     try:
@@ -145,7 +145,7 @@ def _kip(asked: argparse.Namespace, settings: Settings) -> int:
 def _print_plan(engine: Engine, text: str, parameters: dict[str, Any]) -> int:
     from brain.errors import KipError
     from brain.kip.planned import planned
-    from brain.service.spaces import HOST
+    from brain.service.hosting import HOST
 
     try:
         print(planned(engine, text, parameters, HOST))

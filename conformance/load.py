@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _fill(folder: Path, settings: Mapping[str, str], claims: int) -> None:
     from brain.app import spaces_for
-    from brain.service.spaces import HOST
+    from brain.service.hosting import HOST
     from brain.settings import load_settings
 
     given = {name.lower(): value for name, value in settings.items()}

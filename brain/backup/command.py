@@ -168,7 +168,8 @@ def run_kip1(asked: argparse.Namespace, settings: Settings) -> int:
     from brain.app import store_for
     from brain.backup.kip1.convert import convert
     from brain.service.failures import ServiceFailure
-    from brain.service.spaces import check_space_id, check_tier
+    from brain.service.records import check_tier
+    from brain.service.spaces import check_space_id
     from brain.times import SystemClock
 
     try:

@@ -21,8 +21,9 @@ from brain.auth.credentials import (
 )
 from brain.service.callers import Caller
 from brain.service.failures import SpaceNotFound, SpaceUnreadable, Unavailable
+from brain.service.records import record_of
 from brain.service.space_tokens import PREFIX, SpaceTokens
-from brain.service.spaces import OpenSpace, Spaces, record_of
+from brain.service.spaces import OpenSpace, Spaces
 
 if TYPE_CHECKING:
     from brain.auth.cwt import CwtVerifier

@@ -32,8 +32,9 @@ from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input
 from brain.service.recalls import Answered, RecallRun, with_packet
+from brain.service.records import record_of
 from brain.service.room import check_room_for_input
-from brain.service.spaces import OpenSpace, Spaces, record_of
+from brain.service.spaces import OpenSpace, Spaces
 from brain.service.turns import NO_TURN, TurnMissed, Turns
 from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings

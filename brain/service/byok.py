@@ -17,7 +17,8 @@ from brain.agents.model import Model
 from brain.agents.own_model import FAMILIES, Effort, OwnProvider, UnusableModel, needs_address, takes_address
 from brain.service.failures import InvalidInput
 from brain.service.policy import Effective, policy_of
-from brain.service.spaces import OpenSpace, Spaces, change_record, record_of
+from brain.service.records import change_record, record_of
+from brain.service.spaces import OpenSpace, Spaces
 from brain.store.base import Document, Snapshot, Transaction
 from brain.times import Clock
 

@@ -24,9 +24,10 @@ from brain.service.callers import Caller
 from brain.service.failures import Conflict, InvalidInput, Unavailable
 from brain.service.policy import policy_in
 from brain.service.queue import FORMATION, Queue
+from brain.service.records import record_of
 from brain.service.replays import Keyed
 from brain.service.room import check_room_for_input
-from brain.service.spaces import OpenSpace, record_of
+from brain.service.spaces import OpenSpace
 from brain.service.write_inputs import RememberInput
 from brain.service.writers import known_writer, writer_of
 from brain.settings import Settings

@@ -8,8 +8,9 @@ from typing import Any
 from brain.ids import is_element_id
 from brain.service import ledger, probe
 from brain.service.failures import Busy, InvalidInput, Unavailable
+from brain.service.hosting import HostRefused, host_write
 from brain.service.queue import Queue
-from brain.service.spaces import HostRefused, OpenSpace, host_write
+from brain.service.spaces import OpenSpace
 from brain.store.base import Document, Kind
 from brain.times import Clock
 

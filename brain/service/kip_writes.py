@@ -27,9 +27,11 @@ from brain.kip.context import Outcome, WriteSet, check_deadline
 from brain.kip.parser import Parsed, parsed
 from brain.service import probe
 from brain.service.callers import Caller
+from brain.service.hosting import HostRefused
+from brain.service.records import record_of
 from brain.service.replays import Keyed
 from brain.service.room import check_room_for_kip
-from brain.service.spaces import HostRefused, OpenSpace, record_of
+from brain.service.spaces import OpenSpace
 from brain.service.write_inputs import MOST_SOURCES, WriteInput
 from brain.service.writers import host_writes, writer_of
 from brain.store.base import Json, Transaction

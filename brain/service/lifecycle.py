@@ -14,7 +14,8 @@ from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from brain.service.failures import InvalidInput, SpaceNotFound, SpaceUnreadable, Unavailable
-from brain.service.spaces import KEPT_OPEN, Spaces, change_record, check_space_id
+from brain.service.records import KEPT_OPEN, change_record
+from brain.service.spaces import Spaces, check_space_id
 from brain.store.base import Store
 from brain.times import Clock
 

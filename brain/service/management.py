@@ -9,8 +9,9 @@ import structlog
 from brain.auth.credentials import Scope
 from brain.service.failures import InvalidInput
 from brain.service.inputs import AddSpaceTokenInput, RevokeSpaceTokenInput, UpdateSpaceInput
+from brain.service.records import change_record, check_tier
 from brain.service.space_tokens import SpaceTokens
-from brain.service.spaces import Spaces, change_record, check_tier
+from brain.service.spaces import Spaces
 from brain.times import Clock
 
 log = structlog.get_logger(__name__)

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 
 from brain.agents.jobs import Attribution
-from brain.service.spaces import OpenSpace, record_of
+from brain.service.records import record_of
+from brain.service.spaces import OpenSpace
 from brain.store.base import Document
 
 _MEMBER = "memory_policy"

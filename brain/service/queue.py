@@ -31,7 +31,8 @@ from brain.service.progress import (
     progress_of,
     skip_pass,
 )
-from brain.service.spaces import OpenSpace, record_of
+from brain.service.records import record_of
+from brain.service.spaces import OpenSpace
 from brain.service.triggers import due_by_count, is_due_by_clock
 from brain.store.base import Document, Lease, LeaseLost, Reader, Snapshot, SpaceStore, Transaction, Work, WorkStatus
 from brain.times import Clock

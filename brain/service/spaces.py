@@ -6,56 +6,39 @@ The engine is imported with the first Space: a process can listen, and say who i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
 from brain import logs
-from brain.errors import KipError, Retry
+from brain.errors import KipError
 from brain.ids import SPACE_ID
-from brain.kip.context import Session
 from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, SpaceUnreadable, Unavailable
+from brain.service.hosting import ensure_self
 from brain.service.opened import CLOSING
 from brain.service.opened import OpenSpace as OpenSpace
+from brain.service.records import BIRTH, check_tier, is_kept_open
 from brain.store.base import (
-    Document,
-    ElementId,
-    Snapshot,
     SpaceExists,
     SpaceMissing,
     SpaceStore,
     Store,
     StoreFormatError,
-    Transaction,
 )
 from brain.times import Clock
 
 if TYPE_CHECKING:
     from brain.kip.library import PackageLibrary
-    from brain.kip.pipeline import Engine
     from brain.store.embedding import Embedder
 
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-SELF_KEY = "$self"
-"""Key of the Person that stands for the Brain itself (§5.6)."""
-
-HOST = Session(principal_id="brain:host", channel="host", default_policy="kip:memory-default")
-"""The host's own session: what the service writes on nobody's behalf."""
-
-MAX_TIER = 12
-
 _GOING = "the space is being deleted or replaced; send the same request again"
 
-KEPT_OPEN = "kept_open"
-"""A member of a Space's record."""
-
-_RECORD = ("space", "record")
-_BIRTH = "birth"
 _GATES = 64
 
 
@@ -109,7 +92,7 @@ class Spaces:
             "created_at": now,
         }
         # The record is born with the file, so that no moment of a crash leaves a Space without an owner.
-        controls = {**Engine.birth_controls(self._library, self._packages), _BIRTH: record}
+        controls = {**Engine.birth_controls(self._library, self._packages), BIRTH: record}
         with self._gate(space_id):
             self._check_free(space_id)
             try:
@@ -333,7 +316,7 @@ class Spaces:
 
         try:
             engine = Engine(store, self._library, clock=self._clock, embedder=self.embedder)
-            space = OpenSpace(space_id, store, engine, _ensure_self(engine), self._clock)
+            space = OpenSpace(space_id, store, engine, ensure_self(engine), self._clock)
         except BaseException:
             store.close()
             raise
@@ -352,19 +335,6 @@ class Spaces:
         return self._gates[hash(space_id) % _GATES]
 
 
-def record_of(reader: Snapshot) -> dict[str, Any]:
-    """A Space's owner, name, description, visibility and tier: as they are, else as they were at its creation."""
-    found = reader.get(*_RECORD) or reader.control(_BIRTH)
-    if found is None:
-        raise SpaceNotFound("space not found")
-    return dict(found)
-
-
-def is_kept_open(reader: Snapshot) -> bool:
-    """Whether a Space is to stay open although nobody uses it."""
-    return bool(record_of(reader).get(KEPT_OPEN))
-
-
 def _is_kept_open(space: OpenSpace) -> bool:
     try:
         with space.state() as now:
@@ -373,59 +343,7 @@ def _is_kept_open(space: OpenSpace) -> bool:
         return False
 
 
-def change_record(tx: Transaction, change: Callable[[dict[str, Any]], None]) -> Document:
-    """Change members of a Space's record."""
-    record = record_of(tx)
-    change(record)
-    tx.set(*_RECORD, record)
-    return record
-
-
 def check_space_id(space_id: str) -> None:
     """InvalidInput unless the id is 1 to 64 lower-case letters, digits and underscores."""
     if SPACE_ID.fullmatch(space_id) is None:
         raise InvalidInput("space_id must be 1 to 64 lower-case letters, digits or underscores")
-
-
-def check_tier(tier: int) -> None:
-    """InvalidInput unless a Space may have it."""
-    if not 0 <= tier <= MAX_TIER:
-        raise InvalidInput(f"tier must be 0 to {MAX_TIER}")
-
-
-class HostRefused(RuntimeError):
-    """A command of the host's own was refused; `error` is the engine's. A defect, unless a caller chose its values."""
-
-    def __init__(self, error: Mapping[str, Any]) -> None:
-        super().__init__(f"host command refused: {error['code']}: {error['message']}")
-        self.error = error
-
-
-def host_write(engine: Engine, command: str, parameters: Mapping[str, Any], *, is_dry_run: bool = False) -> Any:
-    """Run one command as the host and give its result.
-
-    raises  Unavailable when the store keeps it from working for now; HostRefused
-    """
-    outcome = engine.run(command, parameters, session=HOST, options={"dry_run": is_dry_run})
-    answer = outcome.response["results"][0] if outcome.response["results"] else outcome.response
-    if "error" in answer:
-        retry = answer["error"]["retry"]
-        if retry["class"] == Retry.SAFE_SAME_REQUEST:
-            raise Unavailable(answer["error"]["message"], after_s=-(-retry.get("after_ms", 1000) // 1000))
-        raise HostRefused(answer["error"])
-    return answer["result"]
-
-
-def _ensure_self(engine: Engine) -> ElementId:
-    """The self Concept: created and designated in a Space's first commits, found by its key ever after (§5.6)."""
-    found = host_write(engine, 'FIND(?s.id) WHERE { ?s {type: "Person", key: :key} }', {"key": SELF_KEY})
-    if not found:
-        created = host_write(
-            engine,
-            'UPSERT CONCEPT ?self { MATCH {type: "Person", key: :key} SET FIELDS {name: :name} }',
-            {"key": SELF_KEY, "name": "Brain"},
-        )
-        found = [created["handles"]["self"]]
-    self_id = ElementId(found[0])
-    engine.designate_self(self_id, HOST)
-    return self_id

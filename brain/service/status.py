@@ -8,7 +8,8 @@ from brain.service import conversations, ledger
 from brain.service.conversations import COLLECTIONS, usage_to_wire
 from brain.service.policy import stored_policy
 from brain.service.queue import FORMATION, MAINTENANCE, Queue
-from brain.service.spaces import OpenSpace, record_of
+from brain.service.records import record_of
+from brain.service.spaces import OpenSpace
 from brain.store.base import Kind
 
 DESCRIPTOR: dict[str, Any] = {

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from brain.errors import KipError, Retry
 from brain.service.failures import InvalidInput
-from brain.service.spaces import HOST, OpenSpace
+from brain.service.hosting import HOST
+from brain.service.spaces import OpenSpace
 
 if TYPE_CHECKING:
     from brain.kip.schema.definitions import SymbolKind

@@ -15,7 +15,7 @@ from brain.gate.facts import PERSON, Speaker
 from brain.gate.gate import host_session
 from brain.ids import digest
 from brain.service.callers import Caller
-from brain.service.spaces import host_write
+from brain.service.hosting import host_write
 from brain.unicode import normalize
 
 if TYPE_CHECKING:

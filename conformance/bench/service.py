@@ -21,7 +21,7 @@ from conformance.servers import brain_server, pid_of, processor_ms
 def bench_service(size: int) -> None:
     """Start, memory, enqueue and host time on a Space of `size` claims."""
     from brain.app import spaces_for
-    from brain.service.spaces import HOST
+    from brain.service.hosting import HOST
     from brain.settings import load_settings
 
     with tempfile.TemporaryDirectory(prefix="brain-bench-") as name:

@@ -9,7 +9,8 @@ import pytest
 
 from brain.agents.litellm_embedder import LitellmEmbedder
 from brain.agents.litellm_model import Provider
-from brain.service.spaces import HOST, OpenSpace
+from brain.service.hosting import HOST
+from brain.service.spaces import OpenSpace
 from brain.store.embedding import EmbeddingFailure, index_pending
 from tests.agents.openai_server import ScriptedServer, hang, serving, status
 from tests.service.world import world

@@ -17,7 +17,8 @@ from brain.app import spaces_for
 from brain.backup import archive
 from brain.backup.work import backup
 from brain.commands import main
-from brain.service.spaces import HOST, OpenSpace
+from brain.service.hosting import HOST
+from brain.service.spaces import OpenSpace
 from brain.settings import Settings
 from brain.store.dump import DamagedDump, tally_of
 from brain.store.sqlite import SqliteStore

@@ -16,7 +16,8 @@ from brain.backup.kip1 import convert as converting
 from brain.backup.kip1.convert import kept_rows
 from brain.backup.kip1.script import ConceptRow, LinkRow, Malformed, rows_of
 from brain.commands import main
-from brain.service.spaces import HOST, OpenSpace, host_write
+from brain.service.hosting import HOST, host_write
+from brain.service.spaces import OpenSpace
 from tests.service.world import settings_for
 
 EXPORT = """

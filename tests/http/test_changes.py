@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from brain.app import Application, build
 from brain.kip.governance.control import Governor
 from brain.kip.governance.plane import Policy, Rule, Scope
-from brain.service.spaces import HOST
+from brain.service.hosting import HOST
 from tests.http.conftest import Door, opened
 from tests.http.test_access import cwt, guarded
 from tests.service.processes import ServerProcess, started

@@ -10,8 +10,9 @@ import pytest
 
 from brain.agents.reading import Reading
 from brain.service.attention import attention
+from brain.service.hosting import HOST
 from brain.service.queue import MAINTENANCE, PASS_LEASE, cycle_input
-from brain.service.spaces import HOST, OpenSpace
+from brain.service.spaces import OpenSpace
 from brain.store.base import WorkStatus
 from brain.times import SystemClock
 from tests.http.conftest import Door, holding, opened

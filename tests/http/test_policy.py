@@ -13,7 +13,7 @@ from brain.agents.model import ModelAnswer, ModelRequest, Usage, call
 from brain.agents.turns import MaintenanceTurn
 from brain.app import build
 from brain.service.inputs import UpdateSpaceInput
-from brain.service.spaces import record_of
+from brain.service.records import record_of
 from tests.http.conftest import Door, opened
 from tests.service.world import OWNER, served, settings_for, world
 

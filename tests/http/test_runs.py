@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from brain.service import probe as module
-from brain.service.spaces import change_record
+from brain.service.records import change_record
 from brain.store.base import Commit
 from brain.store.sqlite.snapshot import SqliteSnapshot
 from brain.times import FixedClock

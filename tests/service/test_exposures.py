@@ -9,8 +9,8 @@ import pytest
 from brain.agents.builtin import OfflineModel
 from brain.app import build
 from brain.kip.exposure import ExposureLog
+from brain.service.hosting import HOST
 from brain.service.inputs import FormationInput, MessageInput, RecallInput
-from brain.service.spaces import HOST
 from tests.service.keeper import Keeper
 from tests.service.world import CALLER, World, settings_for
 

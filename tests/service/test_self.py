@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from brain.kip.library import PackageLibrary
-from brain.service.spaces import HOST, SELF_KEY, Spaces
+from brain.service.hosting import HOST, SELF_KEY
+from brain.service.spaces import Spaces
 from brain.store.sqlite import SqliteStore
 from brain.times import FixedClock
 

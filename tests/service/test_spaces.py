@@ -12,7 +12,8 @@ import pytest
 from brain.kip.library import PackageLibrary
 from brain.kip.pipeline import Engine
 from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, Unavailable
-from brain.service.spaces import Spaces, change_record, record_of
+from brain.service.records import change_record, record_of
+from brain.service.spaces import Spaces
 from brain.store.base import SpaceStore
 from brain.store.sqlite import SqliteStore
 from brain.times import FixedClock
@@ -74,7 +75,7 @@ def test_a_space_whose_birth_was_cut_short_is_whole_at_its_next_opening(
     store: CountingStore, spaces: Spaces, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("brain.service.spaces._ensure_self", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("brain.service.spaces.ensure_self", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             spaces.create("a_1", owner=OWNER, tier=2)
     later = Spaces(store, PackageLibrary.bundled(), clock=clock, packages=())
@@ -87,7 +88,7 @@ def test_a_space_whose_birth_the_store_refused_is_not_there_and_can_be_made_late
     spaces: Spaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("brain.service.spaces._ensure_self", _full)
+        patch.setattr("brain.service.spaces.ensure_self", _full)
         with pytest.raises(Unavailable):
             spaces.create("a_1", owner=OWNER, tier=2)
     assert spaces.all_ids() == []

@@ -19,8 +19,8 @@ from brain.agents.reading import Reading
 from brain.app import Application
 from brain.service.attention import attention
 from brain.service.failures import Unavailable
+from brain.service.hosting import HOST
 from brain.service.probe import probe
-from brain.service.spaces import HOST
 from brain.service.turns import TurnMissed, Turns
 from tests.service.world import served, world
 

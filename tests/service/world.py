@@ -17,8 +17,8 @@ from brain.agents.model import Model
 from brain.app import Application, build
 from brain.service import conversations
 from brain.service.callers import Caller
+from brain.service.hosting import HOST
 from brain.service.inputs import FormationInput, MessageInput
-from brain.service.spaces import HOST
 from brain.settings import Settings
 from brain.times import Clock
 from tests.service.keeper import Keeper

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brain.service.spaces import HOST
+from brain.service.hosting import HOST
 from brain.store.embedding import EmbeddingFailure, has_pending
 from brain.store.hashing import HashEmbedder
 from tests.service.world import World, served, until, world

@@ -23,7 +23,8 @@ from brain.backup.kip1.script import Malformed, Named, Row, rows_of
 from brain.backup.work import copy
 from brain.kip.library import PackageLibrary
 from brain.kip.strength import HALF_LIFE_30D, HALF_LIFE_30D_DIGEST
-from brain.service.spaces import SELF_KEY, HostRefused, OpenSpace, Spaces, host_write
+from brain.service.hosting import SELF_KEY, HostRefused, host_write
+from brain.service.spaces import OpenSpace, Spaces
 from brain.store.base import ElementId, SpaceExists, SpaceStore, Store
 from brain.store.sqlite import SqliteStore
 from brain.times import Clock
