@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from brain.errors import ExecutionTimeout
+from brain.errors import ExecutionTimeout, KipError
 from brain.kip.context import Outcome, Session
 from brain.kip.describe.chronology import snapshot_token
 from brain.kip.pipeline import Engine
@@ -82,6 +82,15 @@ class Reading:
         if deadline_ms is not None:
             request["options"] = {"deadline_ms": deadline_ms}
         return self.engine.execute(request, self.session)
+
+    def vocabulary_version(self) -> int:
+        """Of the words that hold where this reads: what depends on nothing else is as it was at the same version.
+        ReadFailed when that cannot be read."""
+        try:
+            with self.engine.space.snapshot(self.seq) as snapshot:
+                return self.engine.environment(snapshot).version
+        except KipError as error:
+            raise ReadFailed(error.code) from error
 
     def _left_ms(self) -> int | None:
         """For the next request; ReadFailed when there is nothing left."""

@@ -29,8 +29,7 @@ _INNER = frozenset({"caused_by"})
 
 def read_vocabulary(reading: Reading) -> Vocabulary:
     """The words that can be written now; definitions are read again only when the vocabulary changed."""
-    with reading.engine.space.snapshot(reading.seq) as snapshot:
-        version = reading.engine.environment(snapshot).version
+    version = reading.vocabulary_version()
     known = _KNOWN.get(reading.engine)
     if known is None or known[0] != version:
         known = (version, _read_words(reading))

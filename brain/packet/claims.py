@@ -222,10 +222,7 @@ _KNOWN: MutableMapping[Engine, tuple[int, tuple[str, ...]]] = WeakKeyDictionary(
 
 def predicate_names(reading: Reading) -> tuple[str, ...]:
     """References of every predicate of the Space, in use or not; ReadFailed."""
-    response = reading.run([("LIST TYPES LIMIT 1", {})]).response
-    version = response.get("context", {}).get("schema_environment_version")
-    if version is None:
-        raise ReadFailed(response.get("error", {}).get("code", "InternalError"))
+    version = reading.vocabulary_version()
     known = _KNOWN.get(reading.engine)
     if known is None or known[0] != version:
         known = (version, tuple(_listed(reading)))
