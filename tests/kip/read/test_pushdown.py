@@ -250,6 +250,28 @@ def what_a_store_runs(store: Store, seed: int) -> None:
     space.close()
 
 
+@pytest.mark.requirement("KI-KQL-048", "KI-KQL-067")
+@pytest.mark.parametrize(
+    "block",
+    [
+        'NOT { (?a, "speaks", "no") FILTER(CONTAINS(?a.attributes.age, "")) }',
+        'NOT { (?a, "speaks", "no") FILTER(CONTAINS(?a.attributes.age, "")) } ?p ("C-2", "knows", ?a)',
+        'NOT { NOT { FILTER(CONTAINS(?a.attributes.age, "")) } (?a, "speaks", "no") }',
+        'NOT { FILTER(CONTAINS(?a.attributes.age, "")) }',
+    ],
+)
+def test_a_condition_within_not_is_judged_where_its_pattern_finds_nothing_too(store: Store, block: str) -> None:
+    graph = Graph()
+    graph.concept("Person", name="N1", attributes={"age": 1})
+    graph.concept("Person", name="N2", attributes={"age": "one"})
+    with reading(graph.store(store, f"s{next(_numbers)}")) as run:
+        assert outcome(f'FIND(?a) WHERE {{ ?a {{type: "Person", name: "N1"}} {block} }}', run) == ("TypeMismatch",)
+        stepwise = replace(run, snapshot=StepByStep(run.snapshot))
+        for name in ("N2", "N3"):
+            text = f'FIND(?a) WHERE {{ ?a {{type: "Person", name: "{name}"}} {block} }}'
+            assert outcome(text, run) == outcome(text, stepwise)
+
+
 def with_plan(text: str, run: Run) -> None:
     """Count, for `--hypothesis-show-statistics`, how many of the queries the store runs by itself."""
     try:

@@ -183,6 +183,12 @@ class Query:
         """One more condition, judged of no row but those that met everything before it."""
         self.tests.append((self.last, condition))
 
+    def taken_before_rows(self) -> str:
+        """The tests that come before any row of this query's own, taken out of it; empty when there are none."""
+        tests = [test for test in self.tests if not test[0]]
+        self.tests = [test for test in self.tests if test[0]]
+        return self._in_turn("", tests) if tests else ""
+
     @property
     def is_joined(self) -> bool:
         """Whether the next table is met once for every row of another."""

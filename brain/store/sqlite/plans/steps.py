@@ -73,7 +73,10 @@ def _not(query: Query, step: Not) -> None:
     inner = query.inner()
     for part in step.block.steps:
         add(inner, part)
-    query.test(f"NOT EXISTS (SELECT 1{inner.source})")
+    # Where the inner rows are none SQLite would not judge at all what stands before them.
+    before = inner.taken_before_rows()
+    absent = f"NOT EXISTS (SELECT 1{inner.source})" if inner.tables or not before else "0"
+    query.test(f"CASE WHEN {before} THEN {absent} ELSE 1 END" if before else absent)
 
 
 # --- elements ---------------------------------------------------------------------------------------------------------
