@@ -7,31 +7,31 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from brain.client.pages import Change, Page
-from brain.service.outputs import (
+from brain.service.outputs.conversations import Conversation, ConversationDelta
+from brain.service.outputs.memory import (
     AgentOutput,
-    Alive,
     AttentionRecall,
-    ClosedSpace,
     Concept,
-    Conversation,
-    ConversationDelta,
-    DeletedSpace,
-    FlushedSpace,
     ForgetReport,
-    FormationStatus,
-    ImportedSpace,
-    KeptOpen,
     KipResponse,
-    MemoryStatus,
-    ModelConfig,
     PacketOutput,
     PinOutput,
     ProbeOutput,
     Promoted,
-    Ready,
     RecallOutput,
     Remembered,
     SchemaDrafts,
+)
+from brain.service.outputs.operating import Alive, Ready
+from brain.service.outputs.spaces import (
+    ClosedSpace,
+    DeletedSpace,
+    FlushedSpace,
+    FormationStatus,
+    ImportedSpace,
+    KeptOpen,
+    MemoryStatus,
+    ModelConfig,
     ServiceInfo,
     SpaceInfo,
     Tier,

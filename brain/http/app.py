@@ -37,7 +37,7 @@ from brain.service.changes import Changes
 from brain.service.lifecycle import Lifecycle
 from brain.service.management import Management
 from brain.service.memory import Memory
-from brain.service.outputs import ServiceInfo
+from brain.service.outputs.spaces import ServiceInfo
 from brain.service.writes import Writes
 from brain.settings import Settings
 

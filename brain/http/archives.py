@@ -19,7 +19,7 @@ from brain.http.declaring import Parameter, Takes, raw
 from brain.http.payload import BodyTooLarge, BodyTooSlow, UnknownCoding, write_result
 from brain.service.access import Access
 from brain.service.archives import Archives
-from brain.service.outputs import ImportedSpace
+from brain.service.outputs.spaces import ImportedSpace
 from brain.service.spaces import check_space_id
 
 ARCHIVE_TYPE = "application/gzip"

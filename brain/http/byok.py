@@ -12,7 +12,7 @@ from brain.http.auth import route
 from brain.http.payload import read_input, write_result
 from brain.service.access import Access
 from brain.service.byok import Byok, ModelConfigInput
-from brain.service.outputs import ModelConfig
+from brain.service.outputs.spaces import ModelConfig
 
 
 def _asked(request: Request) -> tuple[Byok, str]:

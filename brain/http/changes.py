@@ -18,12 +18,13 @@ from brain.errors import KipError, Retry
 from brain.http.auth import TooManyFailures, admitted_again, caller_of, route
 from brain.http.budgets import Budget, Full
 from brain.http.declaring import Gives, Parameter
+from brain.http.failures import ClientLeft
 from brain.http.payload import number_of, write_result
-from brain.http.spaces import CLIENT_LEFT, existing_space, while_connected
+from brain.http.spaces import existing_space, while_connected
 from brain.service.access import Access
 from brain.service.changes import MOST_CHANGES, Changes, Page, Place
 from brain.service.failures import ServiceFailure, Unavailable
-from brain.service.outputs import Wire
+from brain.service.outputs.common import Wire
 
 log = structlog.get_logger(__name__)
 
@@ -59,11 +60,8 @@ async def get_changes(request: Request) -> Response:
         if wait and not page.rows and page.is_whole:
             with _at_work(request).lent():
                 waited = _waited_for(request, space_id, page, limit, min(wait, _LONGEST_WAIT_S))
-                found = await while_connected(request, waited)
-            if found is None:
-                return Response(status_code=CLIENT_LEFT)
+                page = await while_connected(request, waited)
             await admitted_again(request)  # it was let in when it began to wait
-            page = found
     return write_result(request, [envelope for _, envelope in page.rows], next_cursor=page.cursor)
 
 
@@ -98,7 +96,7 @@ class _Stream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         # That it has no place among the requests to come back to is nothing to a stream that is over.
-        with contextlib.suppress(Full), self._followers.place(), _at_work(self._request).lent():
+        with contextlib.suppress(Full, ClientLeft), self._followers.place(), _at_work(self._request).lent():
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             await while_connected(request, self._events(send))
 

@@ -49,6 +49,14 @@ _STATUS: dict[type[ServiceFailure], int] = {
 }
 
 
+CLIENT_LEFT = 499
+"""The status of requests whose client left before there was an answer."""
+
+
+class ClientLeft(Exception):
+    """The client of a request that was still at work is gone."""
+
+
 def error_response(status: int, message: str, data: Any = None) -> Response:
     """The error envelope: `{"error": {"message", "data"?}}`."""
     error: dict[str, Any] = {"message": message}
@@ -163,7 +171,13 @@ async def too_many_failures(_: Request, failed: Exception) -> Response:
     return answer
 
 
+async def client_left(_: Request, __: Exception) -> Response:
+    """Nobody reads this; the status is what the request is counted by."""
+    return Response(status_code=CLIENT_LEFT)
+
+
 HANDLERS: dict[Any, Any] = {
+    ClientLeft: client_left,
     AuthenticationFailed: authentication_failed,
     AccessClosed: access_closed,
     TooManyFailures: too_many_failures,

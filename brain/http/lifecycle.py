@@ -9,7 +9,7 @@ from brain.http.auth import route
 from brain.http.payload import read_input, write_result
 from brain.service.access import Access
 from brain.service.lifecycle import CloseSpaceInput, DeleteSpaceInput, KeepOpenInput, Lifecycle
-from brain.service.outputs import ClosedSpace, DeletedSpace, FlushedSpace, KeptOpen
+from brain.service.outputs.spaces import ClosedSpace, DeletedSpace, FlushedSpace, KeptOpen
 
 
 def _asked(request: Request) -> tuple[Lifecycle, str]:

@@ -22,7 +22,7 @@ from brain.service.inputs import (
     UpdateSpaceInput,
 )
 from brain.service.management import Management
-from brain.service.outputs import SpaceInfo, Tier, Token
+from brain.service.outputs.spaces import SpaceInfo, Tier, Token
 
 
 def _management(request: Request) -> Management:

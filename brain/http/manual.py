@@ -19,7 +19,7 @@ from starlette.routing import Route
 from brain.http.auth import route
 from brain.http.declaring import JSON, json_only, raw
 from brain.service.access import Access
-from brain.service.outputs import Wire
+from brain.service.outputs.common import Wire
 
 _POLICY = (
     "default-src 'none'; style-src 'sha256-{style}'; img-src 'self'; base-uri 'none'; form-action 'none'; "

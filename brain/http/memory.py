@@ -17,7 +17,7 @@ from brain.service.attention import DEFAULT_ITEMS, MOST_ITEMS
 from brain.service.brain import Brain
 from brain.service.inputs import ForgetInput, PinInput, PromoteInput, RestartInput, UserInput
 from brain.service.memory import Memory
-from brain.service.outputs import AttentionRecall, Concept, ForgetReport, PinOutput, Promoted
+from brain.service.outputs.memory import AttentionRecall, Concept, ForgetReport, PinOutput, Promoted
 
 
 def _memory(request: Request) -> tuple[Memory, str]:

@@ -14,7 +14,7 @@ from brain import __version__
 from brain.http.auth import access_of, declaration_of
 from brain.http.declaring import CBOR, JSON, MARKDOWN, TEXT, Declaration, Gives, Parameter, Takes
 from brain.service.access import Access
-from brain.service.outputs import Refusal
+from brain.service.outputs.common import Refusal
 
 Json = dict[str, Any]
 

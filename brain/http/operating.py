@@ -16,17 +16,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from brain.http.auth import route
 from brain.http.declaring import json_only, raw
+from brain.http.failures import CLIENT_LEFT
 from brain.http.payload import json_response
 from brain.observe.metrics import CONTENT_TYPE
 from brain.observe.observed import Observed
 from brain.service.access import Access
-from brain.service.outputs import Alive, Ready
+from brain.service.outputs.operating import Alive, Ready
 
 _THREADS = 4
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_NO_ANSWER = 499
-"""The status of requests whose client left before there was an answer."""
-
 _NO_ROUTE = "none"
 """The route of requests that found none: a path is somebody's text, and there is no end of them."""
 
@@ -114,7 +112,7 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), _NO_ANSWER
+        started, status = time.perf_counter(), CLIENT_LEFT
 
         async def watched(message: Message) -> None:
             nonlocal status

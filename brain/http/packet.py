@@ -8,21 +8,18 @@ from starlette.responses import Response
 from brain.http.auth import caller_of, route
 from brain.http.declaring import Takes
 from brain.http.payload import read_input, write_result
-from brain.http.spaces import CLIENT_LEFT, as_question, existing_space, while_connected
+from brain.http.spaces import as_question, existing_space, while_connected
 from brain.service.access import Access
 from brain.service.brain import Brain
 from brain.service.inputs import PacketInput
-from brain.service.outputs import PacketOutput
+from brain.service.outputs.memory import PacketOutput
 
 
 async def post_packet(request: Request) -> Response:
     brain: Brain = request.app.state.brain
     space_id = await existing_space(request)
     asked = await read_input(request, PacketInput, of_text=as_question)
-    put_together = await while_connected(request, brain.packet(space_id, asked, caller_of(request)))
-    if put_together is None:
-        return Response(status_code=CLIENT_LEFT)
-    made, text = put_together
+    made, text = await while_connected(request, brain.packet(space_id, asked, caller_of(request)))
     return write_result(request, made, markdown=text)
 
 

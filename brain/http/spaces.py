@@ -19,33 +19,22 @@ from brain.auth.credentials import AccessClosed
 from brain.http.auth import caller_of, route
 from brain.http.budgets import Budget
 from brain.http.declaring import Parameter, Takes, bare, paged
+from brain.http.failures import ClientLeft
 from brain.http.payload import Input, accepted_type, number_of, read_input, write_result, write_value
 from brain.service.access import Access
 from brain.service.brain import Brain
 from brain.service.conversations import Collection
 from brain.service.failures import InvalidInput
 from brain.service.inputs import FormationInput, KipInput, MaintenanceInput, ProbeInput, RecallInput
-from brain.service.outputs import (
-    AgentOutput,
-    Conversation,
-    ConversationDelta,
-    FormationStatus,
-    KipResponse,
-    MemoryStatus,
-    ProbeOutput,
-    RecallOutput,
-    SchemaDrafts,
-    SpaceInfo,
-)
+from brain.service.outputs.conversations import Conversation, ConversationDelta
+from brain.service.outputs.memory import AgentOutput, KipResponse, ProbeOutput, RecallOutput, SchemaDrafts
+from brain.service.outputs.spaces import FormationStatus, MemoryStatus, SpaceInfo
 
 T = TypeVar("T")
 OfText = Callable[[str], Any]
 
 _WATCHED_AFTER_S = 0.02
 """How long a client waits before it is looked whether it still does."""
-
-CLIENT_LEFT = 499
-"""Stands in no answer that anybody reads: the client is gone."""
 
 
 def _brain(request: Request) -> Brain:
@@ -73,8 +62,11 @@ async def _asked_of_a_model(request: Request, model: type[Input], of_text: OfTex
     return space_id, await read_input(request, model, of_text=of_text)
 
 
-async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
-    """What the work comes to, or None: it is cancelled when the client leaves, and its places are free again."""
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """What the work comes to; it is cancelled when the client leaves, and its places are free again.
+
+    raises  ClientLeft then, which needs no handler of its own
+    """
     loop, watching = asyncio.get_running_loop(), list[asyncio.Task[None]]()
     with anyio.CancelScope() as scope:
 
@@ -91,7 +83,7 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T | None:
             begins.cancel()
             for task in watching:
                 task.cancel()
-    return None
+    raise ClientLeft
 
 
 async def post_formation(request: Request) -> Response:
@@ -111,8 +103,6 @@ async def post_recall(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, RecallInput, as_question)
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall(space_id, asked, caller_of(request)))
-    if output is None:
-        return Response(status_code=CLIENT_LEFT)
     return write_result(request, output, markdown=output["content"])
 
 
@@ -120,8 +110,6 @@ async def post_recall_structured(request: Request) -> Response:
     space_id, asked = await _asked_of_a_model(request, RecallInput, as_question)
     with _models(request).place():
         output = await while_connected(request, _brain(request).recall_structured(space_id, asked, caller_of(request)))
-    if output is None:
-        return Response(status_code=CLIENT_LEFT)
     return write_result(request, output, markdown=output["answer"])
 
 
@@ -146,8 +134,6 @@ async def post_execute_kip_readonly(request: Request) -> Response:
     space_id = await existing_space(request)
     asked = await read_input(request, KipInput, of_text=as_command)
     answer = await while_connected(request, _brain(request).execute_kip_readonly(space_id, asked, caller_of(request)))
-    if answer is None:
-        return Response(status_code=CLIENT_LEFT)
     request.app.state.measures.answered(answer)
     return write_value(request, answer)
 

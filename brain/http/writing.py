@@ -10,7 +10,7 @@ from brain.http.declaring import Takes, bare
 from brain.http.payload import read_input, write_result, write_value
 from brain.http.spaces import as_command, existing_space
 from brain.service.access import Access
-from brain.service.outputs import KipResponse, Remembered
+from brain.service.outputs.memory import KipResponse, Remembered
 from brain.service.write_inputs import RememberInput, WriteInput
 from brain.service.writes import Writes
 

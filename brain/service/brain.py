@@ -27,7 +27,7 @@ from brain.service.inputs import (
     ProbeInput,
     RecallInput,
 )
-from brain.service.outputs import PacketOutput
+from brain.service.outputs.memory import PacketOutput
 from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue, cycle_input

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brain.agents.jobs import Planning, RecallResult
 from brain.service.callers import Caller
 from brain.service.inputs import BudgetInput, ContextInput, PacketInput, RecallInput, canonical_instant
-from brain.service.outputs import BudgetReceipt, PacketOutput
+from brain.service.outputs.memory import BudgetReceipt, PacketOutput
 from brain.service.policy import policy_in
 from brain.service.spaces import OpenSpace
 from brain.times import Clock, timestamp
