@@ -8,9 +8,10 @@ from typing import Any
 from brain import errors
 from brain.kip import ast, commit, exports
 from brain.kip.context import Answer, OperationTrace, WriteSet
+from brain.kip.done import Done, answered, named, outcome_of, replayed, skipped, written
 from brain.kip.governance import approvals
 from brain.kip.governance.access import Access
-from brain.kip.operate import Done, Operator, Undo, ledger_of, named, outcome_of, replayed, skipped
+from brain.kip.operate import Operator, Undo, ledger_of
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
 from brain.store.base import SpaceMissing, Transaction
@@ -70,7 +71,7 @@ class Batch:
                 answer = operator.engine.answer(entry.statement, run)
                 if isinstance(entry.statement, ast.ExportCapsule) and not operator.session.readonly:
                     exports.note(tx, answer, run)
-                self.done.append(operator.answered(entry, run, answer))
+                self.done.append(answered(entry, run, answer))
                 continue
             ingest = () if operator.minted else operator.request.ingest
             answer, write_set = operator.statement(entry, run, tx, ledger, ingest)
@@ -78,7 +79,7 @@ class Batch:
             total.controls |= write_set.controls
             self.changes += write_set.changes
             answers.append(answer)
-            self.done.append(operator.written(entry, run, answer, write_set, ledger, receipt=None))
+            self.done.append(written(entry, run, answer, write_set, ledger, receipt=None, dry_run=dry_run))
         operator.revalidate(access, ledger)
         approval = operator.approval(tx, access, ledger, self.keeper.request_digest)
         total.changes = commit.overall_changes(tx, run, ledger)

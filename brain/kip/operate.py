@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brain import errors
 from brain.ids import digest
-from brain.kip import ast, commit, exports, respond
-from brain.kip.context import Answer, OperationTrace, Run, Session, WriteSet
+from brain.kip import ast, commit, exports
+from brain.kip.context import Answer, Run, Session, WriteSet
+from brain.kip.done import Done, answered, outcome_of, refused, replayed, written
 from brain.kip.envelope import Request
 from brain.kip.governance import approvals
 from brain.kip.governance.access import Access, access_of, revalidate
-from brain.kip.governance.view import REDACTED, View
 from brain.kip.outcomes import Keeper, Kept, Key
 from brain.kip.prepare import Prepared
 from brain.kip.schema import Environment
@@ -38,14 +37,6 @@ T = TypeVar("T")
 
 class Undo(Exception):
     """Leaves a transaction without keeping anything of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What one operation came to: its wire result and what the host may know besides."""
-
-    result: dict[str, Any]
-    trace: OperationTrace
 
 
 class Operator:
@@ -96,7 +87,7 @@ class Operator:
         if isinstance(prepared.statement, ast.ExportCapsule) and not (self.session.readonly or self.request.dry_run):
             with self.transaction() as tx:
                 exports.note(tx, answer, run)
-        return self.answered(prepared, run, answer)
+        return answered(prepared, run, answer)
 
     def _read(
         self,
@@ -132,7 +123,7 @@ class Operator:
                 answer = self.engine.preview(statement, run, tx)
                 raise Undo
         except Undo:
-            return self.answered(prepared, run, answer)
+            return answered(prepared, run, answer)
 
     def _write(self, prepared: Prepared, part: int | None) -> Done:
         return self._unless_overtaken(partial(self._write_once, prepared, part))
@@ -166,7 +157,7 @@ class Operator:
                     request_digest=keeper.request_digest,
                     dry_run=self.request.dry_run,
                 )
-                done = self.written(prepared, run, answer, write_set, ledger, receipt=sealed)
+                done = written(prepared, run, answer, write_set, ledger, receipt=sealed, dry_run=self.request.dry_run)
                 if self.request.dry_run:
                     raise Undo
                 approvals.spend(tx, approval)
@@ -346,43 +337,9 @@ class Operator:
             self.outcome_unknown = True
             raise errors.OutcomeUnknown() from error
 
-    # --- results ------------------------------------------------------------------------------------------------------
-
-    def answered(self, prepared: Prepared, run: Run, answer: Answer) -> Done:
-        """The result of an operation that read."""
-        if isinstance(run.snapshot, View) and run.snapshot.redacted:
-            answer = replace(answer, warnings=(*answer.warnings, REDACTED))
-        trace = OperationTrace(prepared.statement, bound=answer.bound)
-        return named(Done(respond.succeeded(answer, _context(run)), trace), prepared)
-
-    def written(
-        self,
-        prepared: Prepared,
-        run: Run,
-        answer: Answer,
-        write_set: WriteSet,
-        ledger: Ledger,
-        receipt: Mapping[str, Any] | None,
-    ) -> Done:
-        """The result of an operation that wrote; `receipt` is None inside an atomic request."""
-        committed = not write_set.is_empty and not self.request.dry_run
-        if committed and isinstance(prepared.statement, ast.Define):
-            change = {"kind": "schema", "version": str(ledger.seq)}
-            answer = replace(answer, result={**answer.result, "control_changes": [change]})
-        result = respond.succeeded(
-            answer, _context(run), status="succeeded" if committed else "no_effect", receipt=receipt
-        )
-        ids = tuple(entry["id"] for entry in write_set.changes)
-        trace = OperationTrace(prepared.statement, seq=ledger.seq if committed else None, ids=ids)
-        return named(Done(result, trace), prepared)
-
     def failed(self, prepared: Prepared, error: Exception) -> Done:
         """The result of an operation that was refused or broke off."""
-        fault = error if isinstance(error, errors.KipError) else self.engine.report(error)
-        if isinstance(fault, errors.ExecutionTimeout) and prepared.language != "KML":
-            # Wherever the time ran out: a read has changed nothing.
-            fault = errors.ExecutionTimeout(fault.message, retry=errors.Retry.SAFE_SAME_REQUEST)
-        return named(Done(respond.failed(fault), OperationTrace(prepared.statement)), prepared)
+        return refused(prepared, error if isinstance(error, errors.KipError) else self.engine.report(error))
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -410,37 +367,6 @@ class Operator:
         return remaining
 
 
-def named(done: Done, prepared: Prepared) -> Done:
-    """The result under the name the request gave the operation."""
-    op_id = prepared.operation.op_id
-    return done if op_id is None else Done({"op_id": op_id, **done.result}, done.trace)
-
-
-def skipped(prepared: Prepared) -> Done:
-    """An operation that was not started."""
-    return named(Done({"status": "skipped"}, OperationTrace(prepared.statement)), prepared)
-
-
-def outcome_of(done: Done) -> dict[str, Any]:
-    """What an idempotency key remembers of a write's result."""
-    return {"status": done.result["status"], "result": done.result["result"]}
-
-
-def replayed(prepared: Prepared, kept: Kept, place: int) -> Done:
-    """The result of a write as its key remembers it."""
-    receipt = kept.receipt
-    result = {**kept.results[place], "context": {name: receipt[name] for name in ("space_id", "snapshot_seq")}}
-    return named(Done(result, OperationTrace(prepared.statement, seq=receipt.get("space_seq"))), prepared)
-
-
 def ledger_of(run: Run, tx: Transaction) -> Ledger:
     """The empty ledger of a transaction."""
     return Ledger(tx.seq + 1, f"{run.space_uri}#{tx.seq + 1}")
-
-
-def _context(run: Run) -> dict[str, Any]:
-    return {
-        "space_id": run.space_uri,
-        "snapshot_seq": run.snapshot.seq,
-        "schema_environment_version": run.environment.version,
-    }

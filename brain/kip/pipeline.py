@@ -23,11 +23,12 @@ from brain.kip.atomic import all_or_none
 from brain.kip.context import Answer, Limits, Outcome, Run, Session, check_deadline
 from brain.kip.describe import run_meta
 from brain.kip.describe.artifacts import previewed
+from brain.kip.done import skipped
 from brain.kip.envelope import Request, read_request
 from brain.kip.governance import approvals
 from brain.kip.governance.access import Planes
 from brain.kip.governance.transitions import Move, transition
-from brain.kip.operate import Operator, ledger_of, skipped
+from brain.kip.operate import Operator, ledger_of
 from brain.kip.parser import language_of, parse
 from brain.kip.prepare import Prepared, prepare
 from brain.kip.read import pinned_seq, run_find
