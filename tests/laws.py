@@ -9,6 +9,9 @@ from hypothesis import HealthCheck, settings
 
 NIGHTLY = "nightly"
 settings.register_profile(NIGHTLY, max_examples=10_000, deadline=None)
+# An example, and making one, takes as long as the machine is busy with something else.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
 
 
 def law(each_time: int, *, by_night: int = 10_000, steps: int = 50) -> settings:

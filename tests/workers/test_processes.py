@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
 import sys
 import threading
 import time
+from bisect import bisect
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -20,7 +22,7 @@ import pytest
 
 from tests.agents.openai_server import serving, status, tool_call
 from tests.service.processes import ROOT, ServerProcess, started, wait_for
-from tests.service.world import OWNER, World, world
+from tests.service.world import OWNER, World, store_of, world
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +55,15 @@ def claimed(home: World, space: str = "home") -> list[str]:
 def said(home: World, space: str = "home") -> list[str]:
     """The words put down as evidence, one row a piece, in no order."""
     return [row[0]["payload"]["inline"] for row in home.find("FIND(?e) WHERE { ?e EVIDENCE {} }", space)]
+
+
+def overtaken(places: list[int]) -> int:
+    """How many have to be taken out of a list for the rest to be in order."""
+    ends: list[int] = []
+    for place in places:
+        at = bisect(ends, place)
+        ends[at : at + 1] = [place]
+    return len(places) - len(ends)
 
 
 def has_formed(server: ServerProcess, space: str, last: int) -> bool:
@@ -123,6 +134,7 @@ def test_killed_while_it_accepts_and_forms_it_keeps_every_input_and_forms_none_t
         last = max(accepted)
         wait_for(lambda: has_formed(server, "home", last), 60)
         assert server.stop() == 0
+    lasted = time.monotonic() - end + 45
 
     home = look(folder)
     statuses = dict(enumerate(home.statuses(), start=1))
@@ -141,7 +153,9 @@ def test_killed_while_it_accepts_and_forms_it_keeps_every_input_and_forms_none_t
         else:
             assert home.record(number)["failed_reason"].startswith("interrupted")
     in_order = [accepted[number] for number in sorted(accepted) if statuses[number] == "completed"]
-    assert [thing for thing in claimed(home) if thing in set(in_order)] == in_order
+    formed = [in_order.index(thing) for thing in claimed(home) if thing in set(in_order)]
+    # What was cut short three times waits a minute for its next round, and has been overtaken when that is over.
+    assert overtaken(formed) <= (kills / 3 if lasted > 60 else 0)
     with home.application.spaces.get("home").snapshot() as now:
         assert now.lease("pass") is None
     home.application.spaces.close()
@@ -186,7 +200,7 @@ def test_sigterm_while_a_provider_thinks_ends_in_time_and_what_is_left_is_formed
 
         provider.steps = [remembers(f"thing{number}") for number, was in enumerate(left, start=1) if was != "completed"]
         with serve(folder, **settings) as server:
-            wait_for(lambda: has_formed(server, "home", 2), 30)
+            wait_for(lambda: has_formed(server, "home", 2), 90)
             assert server.stop() == 0
     home = look(folder)
     assert home.statuses() == ["completed"] * 2
@@ -203,7 +217,7 @@ def test_a_start_forms_the_backlog_of_every_space_unasked_without_litellm_and_lo
         anyio.run(partial(home.submit, *(f"I own a {thing}." for thing in things), space_id=space))
     # Until they are formed the server is asked about no Space, which could be what wakes it.
     with serve(tmp_path / "spaces", pythonprofileimporttime=1) as server:
-        wait_for(lambda: all(home.statuses(space_id=space) == ["completed"] * 3 for space in spaces), 30)
+        wait_for(lambda: all(home.statuses(space_id=space) == ["completed"] * 3 for space in spaces), 90)
         assert [claimed(home, space) for space in spaces] == [things] * 5
         home.application.spaces.close()
         answer = server.post(f"/v1/{spaces[0]}/recall", {"query": "What does Ana own?"})
@@ -282,6 +296,7 @@ def test_the_command_line_reads_and_writes_a_space_that_a_server_has_open(tmp_pa
         done = subprocess.run(
             [sys.executable, "-m", "brain", "kip", "home", text, "--db", str(folder)],
             cwd=ROOT,
+            env=os.environ | {name.upper(): value for name, value in store_of(folder).items()},
             capture_output=True,
             text=True,
             timeout=60,
