@@ -21,8 +21,8 @@ import structlog
 from anyio.to_thread import run_sync
 
 from brain import collector, logs
+from brain.service.entries import FORMATION, MAINTENANCE
 from brain.service.failures import SpaceNotFound
-from brain.service.queue import FORMATION, MAINTENANCE
 from brain.service.spaces import OpenSpace
 from brain.settings import Settings
 from brain.store.base import SpaceStore

@@ -18,7 +18,7 @@ from brain import logs
 from brain.observe.metrics import Family, Labels, gauge
 from brain.service import conversations
 from brain.service.conversations import Collection
-from brain.service.queue import FORMATION, MAINTENANCE, PASS_LEASE
+from brain.service.entries import FORMATION, MAINTENANCE, PASS_LEASE
 from brain.service.spaces import Spaces
 from brain.store.base import Reader, SpaceStore, WorkStatus
 from brain.times import Clock

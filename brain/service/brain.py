@@ -17,6 +17,7 @@ from brain.service import conversations, ledger, packets, status
 from brain.service.byok import OwnModels
 from brain.service.callers import Caller
 from brain.service.conversations import COLLECTIONS
+from brain.service.entries import cycle_input
 from brain.service.failures import InvalidInput, NotFound, Unavailable
 from brain.service.inputs import (
     CreateSpaceInput,
@@ -30,7 +31,7 @@ from brain.service.inputs import (
 from brain.service.outputs.memory import PacketOutput
 from brain.service.probe import probe
 from brain.service.queries import Queries
-from brain.service.queue import Queue, cycle_input
+from brain.service.queue import Queue
 from brain.service.recalls import Answered, RecallRun, with_packet
 from brain.service.records import record_of
 from brain.service.room import check_room_for_input

@@ -21,9 +21,10 @@ from brain.gate.facts import Speaker
 from brain.kip.context import Review, WriteSet
 from brain.service import conversations
 from brain.service.callers import Caller
+from brain.service.entries import FORMATION
 from brain.service.failures import Conflict, InvalidInput, Unavailable
 from brain.service.policy import policy_in
-from brain.service.queue import FORMATION, Queue
+from brain.service.queue import Queue
 from brain.service.records import record_of
 from brain.service.replays import Keyed
 from brain.service.room import check_room_for_input

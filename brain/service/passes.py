@@ -24,8 +24,9 @@ from brain.errors import SerializationConflict
 from brain.kip.context import Review, WriteSet
 from brain.service.byok import OwnModels
 from brain.service.conversations import Collection
+from brain.service.entries import FORMATION, Taken
 from brain.service.progress import messages_of, windows_left
-from brain.service.queue import FORMATION, Queue, Taken
+from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace
 from brain.settings import Settings
 from brain.store.base import Document, Lease, LeaseLost, SpaceMissing, Transaction

@@ -13,7 +13,7 @@ several passes keeps those that ended and goes on with the windows after the one
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from brain.agents.jobs import RunResult, Window
@@ -21,48 +21,19 @@ from brain.agents.model import Usage
 from brain.kip.context import WriteSet
 from brain.service import conversations, ledger, probe, rounds
 from brain.service.conversations import Collection, usage_to_wire
+from brain.service.ends import after_failed_round, count_formed, end_run, goes_on, is_retried_at_once
+from brain.service.entries import FORMATION, MAINTENANCE, PASS_LEASE, Taken, collection_of, cycle_input, queue_cycle
 from brain.service.failures import Busy, InvalidInput, NotFound
 from brain.service.progress import (
-    Progress,
-    ended_early,
-    forget_progress,
     has_committed,
     note_pass,
     progress_of,
-    skip_pass,
 )
 from brain.service.records import record_of
 from brain.service.spaces import OpenSpace
-from brain.service.triggers import due_by_count, is_due_by_clock
+from brain.service.triggers import is_due_by_clock
 from brain.store.base import Document, Lease, LeaseLost, Reader, Snapshot, SpaceStore, Transaction, Work, WorkStatus
 from brain.times import Clock
-
-PASS_LEASE = "pass"  # noqa: S105 - a lease's name, no password
-FORMATION: Collection = "formation"
-MAINTENANCE: Collection = "maintenance"
-
-_UNKNOWN = "interrupted: some of it was stored and what was left to do is unknown"
-_CUT = "interrupted: its process ended before it did, or it took too long"
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """An entry in hand, with the lease it is worked on under.
-
-    number       of its conversation in `collection`
-    input        what was accepted, accepted_ms when
-    request_id   of the request that brought it, None for what the service began itself
-    progress     how far earlier runs of it came
-    """
-
-    work: Work
-    lease: Lease
-    collection: Collection
-    number: int
-    input: Document
-    accepted_ms: int
-    request_id: str | None
-    progress: Progress
 
 
 class Queue:
@@ -102,7 +73,7 @@ class Queue:
         with space.transaction() as tx:
             if self._is_held(tx) or tx.work(MAINTENANCE, limit=1):
                 raise Busy("the space is processing another pass; try again when it has ended")
-            return self._queue_cycle(tx, stored, user, request_id)
+            return queue_cycle(tx, self._clock.now_ms(), stored, user, request_id)
 
     def accept_cycle_by_clock(self, space: SpaceStore) -> bool:
         """Queue a full cycle when the clock calls for one (BR-MAINT-009); whether it did."""
@@ -113,18 +84,11 @@ class Queue:
             if not self._is_due_by_clock(tx) or self._is_held(tx) or tx.work(MAINTENANCE, limit=1):
                 return False
             done = ledger.progress(tx)["formation_processed_id"]
-            self._queue_cycle(tx, cycle_input("full", "scheduled", done), "$system", None)
+            queue_cycle(tx, self._clock.now_ms(), cycle_input("full", "scheduled", done), "$system", None)
             return True
 
     def _is_due_by_clock(self, reader: Snapshot) -> bool:
         return is_due_by_clock(ledger.progress(reader), record_of(reader)["created_at"], self._clock.now_ms())
-
-    def _queue_cycle(self, tx: Transaction, stored: Document, user: str, request_id: str | None) -> int:
-        number = conversations.open_conversation(
-            tx, MAINTENANCE, user=user, messages=[], now_ms=self._clock.now_ms(), queued_input=stored
-        )
-        tx.enqueue(MAINTENANCE, {"conversation": number, "request_id": request_id})
-        return number
 
     def is_maintaining(self, reader: Reader) -> bool:
         """Whether a maintenance cycle is at work just now."""
@@ -172,7 +136,7 @@ class Queue:
         if following is None:
             return None
         due = 0 if following.status is WorkStatus.RUNNING else following.not_before
-        return _collection_of(following), max(due, lease.expires_ms if lease else 0, at) - at
+        return collection_of(following), max(due, lease.expires_ms if lease else 0, at) - at
 
     def _next_due(self, reader: Reader) -> Work | None:
         """The entry to take now: maintenance comes first, each queue is in order of acceptance."""
@@ -206,7 +170,7 @@ class Queue:
 
     def _begin(self, tx: Transaction, lease: Lease, work: Work) -> Taken | None:
         """The entry as taken; None when it ends here, or has to wait, because of how its last pass was cut short."""
-        collection = _collection_of(work)
+        collection = collection_of(work)
         number: int = work.payload["conversation"]
         record = conversations.read(tx, collection, number)
         stored = conversations.input_of(tx, collection, number)
@@ -215,9 +179,9 @@ class Queue:
             return None
         if work.status is WorkStatus.RUNNING:
             if has_committed(tx, collection, number):
-                if not self._goes_on(tx, collection, work.id, number, stored):
+                if not goes_on(tx, self._clock.now_ms(), collection, work.id, number, stored):
                     return None
-            elif not self._is_retried_at_once(tx, collection, work.id, number, stored):
+            elif not is_retried_at_once(tx, self._clock.now_ms(), collection, work.id, number, stored):
                 return None
         at = self._clock.now_ms()
         begun = tx.begin_work(work.id, at)
@@ -227,30 +191,6 @@ class Queue:
         request_id = work.payload.get("request_id")
         progress = progress_of(tx, collection, number)
         return Taken(begun, lease, collection, number, stored, record["created_at"], request_id, progress)
-
-    def _goes_on(self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document) -> bool:
-        """Whether a run has passes after the one that was cut with something stored; else it ends here."""
-        reason = skip_pass(tx, collection, number, stored, _UNKNOWN)
-        if reason is not None:
-            self._close(tx, collection, work_id, number, reason)
-            return False
-        rounds.forget(tx, work_id)
-        return True
-
-    def _is_retried_at_once(
-        self, tx: Transaction, collection: Collection, work_id: int, number: int, stored: Document
-    ) -> bool:
-        """Count a pass that was cut short with nothing stored: its entry goes on, waits, or is given up."""
-        at = self._clock.now_ms()
-        wait = rounds.note_cut(tx, work_id, at)
-        if wait is None:
-            reason = f"interrupted: gave up after {rounds.rounds_of(tx, work_id)['cut']} passes that were cut short"
-            self._close(tx, collection, work_id, number, ended_early(tx, collection, number, stored, reason))
-            return False
-        if wait:
-            tx.update_work(work_id, status=WorkStatus.QUEUED, not_before=at + wait, note=_CUT)
-            conversations.change(tx, collection, number, at, status="submitted", failed_reason=_CUT)
-        return not wait
 
     def _note_start(self, tx: Transaction, scope: str) -> None:
         at, progress = self._clock.now_ms(), ledger.progress(tx)
@@ -340,15 +280,15 @@ class Queue:
                 and result.stopped == "failed"
                 and not has_committed(tx, taken.collection, taken.number)
             ):
-                status = self._after_failed_round(tx, taken, result)
+                status = after_failed_round(tx, self._clock.now_ms(), taken, result)
             else:
                 status = "failed"
             if status != "submitted":
-                self._end(tx, taken, status, result)
+                end_run(tx, self._clock.now_ms(), taken, status, result)
             if taken.collection == FORMATION and (status == "completed" or is_stored):
                 probe.forget_misses(tx)
             if taken.collection == FORMATION and status == "completed":
-                self._count_formed(tx)
+                count_formed(tx, self._clock.now_ms())
             tx.release_lease(taken.lease)
         return status
 
@@ -362,9 +302,11 @@ class Queue:
             self._check(tx, taken)
             collection, number, work_id = taken.collection, taken.number, taken.work.id
             if has_committed(tx, collection, number):
-                is_queued = self._goes_on(tx, collection, work_id, number, taken.input)
+                is_queued = goes_on(tx, self._clock.now_ms(), collection, work_id, number, taken.input)
             else:
-                is_queued = not overran or self._is_retried_at_once(tx, collection, work_id, number, taken.input)
+                is_queued = not overran or is_retried_at_once(
+                    tx, self._clock.now_ms(), collection, work_id, number, taken.input
+                )
             if is_queued:
                 tx.update_work(work_id, status=WorkStatus.QUEUED, not_before=0)
                 conversations.change(tx, collection, number, self._clock.now_ms(), status="submitted")
@@ -375,81 +317,4 @@ class Queue:
         done = max(ledger.progress(tx)["formation_processed_id"], number)
         ledger.set_progress(tx, formation_processed_id=done)
         probe.forget_misses(tx)
-        self._count_formed(tx)
-
-    def _after_failed_round(self, tx: Transaction, taken: Taken, result: RunResult) -> conversations.Status:
-        """Let an input wait for its next round, or give it up (BR-FORM-035); later inputs go on meanwhile."""
-        at, work = self._clock.now_ms(), taken.work
-        wait = rounds.note_failed(tx, work.id, at)
-        if wait is None:
-            return "cancelled"
-        tx.update_work(work.id, status=WorkStatus.QUEUED, not_before=at + wait, note=result.failed_reason)
-        conversations.change(
-            tx, FORMATION, taken.number, at, status="submitted", failed_reason=result.failed_reason, model=result.model
-        )
-        return "submitted"
-
-    def _end(self, tx: Transaction, taken: Taken, status: conversations.Status, result: RunResult) -> None:
-        reason = result.failed_reason
-        if status == "cancelled":
-            failed = rounds.rounds_of(tx, taken.work.id)["failed"]
-            reason = f"formation_failed: gave up after {failed} rounds: {reason}"
-        progress = progress_of(tx, taken.collection, taken.number)
-        result = progress.merged(result)
-        if reason is not None:
-            reason = ended_early(tx, taken.collection, taken.number, taken.input, reason)
-        elif progress.faults:
-            reason = "; ".join(progress.faults)
-        conversations.change(
-            tx,
-            taken.collection,
-            taken.number,
-            self._clock.now_ms(),
-            status=status,
-            failed_reason=reason,
-            model=result.model,
-            usage=usage_to_wire(result.usage),
-            extra={
-                "content": result.content,
-                "rounds": result.rounds,
-                "stopped": result.stopped,
-                "memory_refs": list(result.ids),
-                "prompt_digest": result.prompt_digest,
-            },
-        )
-        self._remove(tx, taken.collection, taken.work.id, taken.number)
-
-    def _close(self, tx: Transaction, collection: Collection, work_id: int, number: int, reason: str) -> None:
-        extra = progress_of(tx, collection, number).to_extra()
-        conversations.change(
-            tx, collection, number, self._clock.now_ms(), status="failed", failed_reason=reason, extra=extra
-        )
-        self._remove(tx, collection, work_id, number)
-
-    def _remove(self, tx: Transaction, collection: Collection, work_id: int, number: int) -> None:
-        tx.delete_work(work_id)
-        rounds.forget(tx, work_id)
-        forget_progress(tx, collection, number)
-        member = f"{collection}_processed_id"
-        ledger.set_progress(tx, **{member: max(ledger.progress(tx)[member], number)})
-
-    def _count_formed(self, tx: Transaction) -> None:
-        """Count a formed conversation and queue the cycle it makes due; maintenance goes before the next input."""
-        progress = ledger.progress(tx)
-        formed = progress["formed"] + 1
-        ledger.set_progress(tx, formed=formed)
-        scope = due_by_count(formed, progress["formed_at"])
-        if scope is not None and not tx.work(MAINTENANCE, limit=1):
-            stored = cycle_input(scope, "threshold", progress["formation_processed_id"])
-            self._queue_cycle(tx, stored, "$system", None)
-
-
-def _collection_of(work: Work) -> Collection:
-    return FORMATION if work.queue == FORMATION else MAINTENANCE
-
-
-def cycle_input(
-    scope: str, trigger: str, formation_id: int, parameters: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """What a maintenance conversation works on."""
-    return {"scope": scope, "trigger": trigger, "formation_id": formation_id, "parameters": dict(parameters or {})}
+        count_formed(tx, self._clock.now_ms())

@@ -6,8 +6,9 @@ from typing import Any
 
 from brain.service import conversations, ledger
 from brain.service.conversations import COLLECTIONS, usage_to_wire
+from brain.service.entries import FORMATION, MAINTENANCE
 from brain.service.policy import stored_policy
-from brain.service.queue import FORMATION, MAINTENANCE, Queue
+from brain.service.queue import Queue
 from brain.service.records import record_of
 from brain.service.spaces import OpenSpace
 from brain.store.base import Kind

@@ -9,8 +9,8 @@ from typing import Any
 
 from brain.app import Application, build
 from brain.service import conversations
+from brain.service.entries import FORMATION, MAINTENANCE, PASS_LEASE
 from brain.service.hosting import HOST
-from brain.service.queue import FORMATION, MAINTENANCE, PASS_LEASE
 from brain.settings import Settings
 from conformance.chaos.clients import Sent
 

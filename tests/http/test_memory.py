@@ -10,8 +10,8 @@ import pytest
 
 from brain.agents.reading import Reading
 from brain.service.attention import attention
+from brain.service.entries import MAINTENANCE, PASS_LEASE, cycle_input, queue_cycle
 from brain.service.hosting import HOST
-from brain.service.queue import MAINTENANCE, PASS_LEASE, cycle_input
 from brain.service.spaces import OpenSpace
 from brain.store.base import WorkStatus
 from brain.times import SystemClock
@@ -120,10 +120,9 @@ async def test_what_cannot_be_forgotten_as_asked_is_refused(door: Door, asked: A
 async def test_nothing_is_forgotten_while_a_cycle_runs_but_a_dry_run_is_answered(door: Door) -> None:
     made, space = two_people(door), space_of(door)
     now = SystemClock().now_ms()
-    queue = door.client._transport.app.state.memory._queue  # type: ignore[attr-defined]
     with space.transaction() as tx:
         tx.acquire_lease(PASS_LEASE, "another process", ttl_ms=60_000, now_ms=now)
-        number = queue._queue_cycle(tx, cycle_input("quick", "scheduled", 0), "$system", None)
+        number = queue_cycle(tx, now, cycle_input("quick", "scheduled", 0), "$system", None)
         [work] = tx.work(MAINTENANCE)
         assert work.payload["conversation"] == number
         tx.update_work(work.id, status=WorkStatus.RUNNING)

@@ -9,8 +9,8 @@ import pytest
 
 from brain.service import conversations, ledger
 from brain.service.byok import OwnModels
+from brain.service.entries import cycle_input
 from brain.service.passes import Passes
-from brain.service.queue import cycle_input
 from brain.service.rounds import rounds_of
 from brain.store.base import WorkStatus
 from brain.times import FixedClock
