@@ -34,7 +34,7 @@ from brain.kip import ast
 from brain.kip.context import Outcome
 from brain.names import fold, occurs
 from brain.store.base import ElementId
-from brain.times import timestamp
+from brain.times import Seq, timestamp
 
 CONTEXT_MS = 5_000
 MAX_CITATIONS = 32
@@ -46,11 +46,14 @@ _CHANGED = "memory_changed: something this answer was to rest on was erased mean
 async def recall(place: Place, job: RecallJob) -> RecallResult:
     """Answer one question. Every way it can end is a RecallResult; it commits nothing."""
     reading = Reading(place.engine, reader_session("agent:recall"))
-    began = await run_sync(place.engine.space.head)
     now = timestamp(place.clock.now_ms())
+
+    def look() -> tuple[Seq, RecallTurn]:
+        return place.engine.space.head(), recall_turn(job, now, reading)
+
     try:
         with anyio.fail_after(min(CONTEXT_MS, job.timeout_ms) / 1000):
-            turn = await run_sync(recall_turn, job, now, reading, abandon_on_cancel=True)
+            began, turn = await run_sync(look, abandon_on_cancel=True)
     except TimeoutError:
         return _failed(place, "context_timeout: memory could not be read in time")
     except ReadFailed as failed:
@@ -76,9 +79,14 @@ async def recall(place: Place, job: RecallJob) -> RecallResult:
         stopped=end.stopped,
         prompt_digest=prompt.digest,
     )
-    cited = await run_sync(trace.citations, answer, report)
-    if job.planning is None and await run_sync(erased_since, place.engine, began, trace.met):
+
+    def look_back() -> tuple[tuple[Citation, ...], bool]:
+        cited = trace.citations(answer, report)
         # A budgeted answer is packed by the host, which looks again by itself.
+        return cited, job.planning is None and erased_since(place.engine, began, trace.met)
+
+    cited, is_void = await run_sync(look_back)
+    if is_void:
         return RecallResult(replace(run, content="", failed_reason=_CHANGED, stopped="failed"), None, None, ())
     read = () if job.planning is None else trace.read([citation.element_id for citation in cited])
     return RecallResult(run, report.found, report.uncertainty, cited, read)
