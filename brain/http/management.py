@@ -58,8 +58,8 @@ async def get_space_tokens(request: Request) -> Response:
 
 async def post_add_space_token(request: Request) -> Response:
     asked = await read_input(request, AddSpaceTokenInput)
-    if Scope(asked.scope) is Scope.FULL and caller_of(request).scope is not Scope.FULL:
-        raise AuthenticationFailed  # nobody makes a token that may do more than they may
+    if not caller_of(request).scope.satisfies(Scope(asked.scope)):
+        raise AuthenticationFailed  # nobody makes a token that may do what they may not
     management, space_id = _management(request), _space_id(request)
     return write_result(request, await run_sync(lambda: management.add_token(space_id, asked)))
 

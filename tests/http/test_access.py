@@ -299,10 +299,11 @@ async def test_a_space_has_at_most_a_hundred_tokens(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("BR-AUTH-010")
-async def test_only_a_full_cwt_mints_a_full_token(tmp_path: Path) -> None:
+async def test_only_a_full_cwt_mints_a_full_token_or_one_that_reads(tmp_path: Path) -> None:
     async with guarded(tmp_path) as door:
         path = "/v1/home/management/add_space_token"
         assert (await door.ask("POST", path, cwt("home", "write"), {"scope": "*", "name": "a"})).status_code == 401
+        assert (await door.ask("POST", path, cwt("home", "write"), {"scope": "read", "name": "a"})).status_code == 401
         assert (await door.ask("POST", path, cwt("home", "write"), {"scope": "write", "name": "a"})).status_code == 200
         assert (await door.ask("POST", path, cwt("home", "*"), {"scope": "*", "name": "b"})).status_code == 200
 
