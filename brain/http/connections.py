@@ -27,7 +27,9 @@ HEADER_LIMIT_BYTES = 32 * 1024
 
 _TOO_LONG = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
 
-_HEADER_PIECE = 8 * 1024
+_PIECE = 8 * 1024
+"""What the parser gets at a time of headers, and of a body that comes in chunks: of these each costs it as much as many
+bytes would, and one read can hold tens of thousands."""
 
 _LEAST_SENT = 64 * 1024
 """Bytes of an answer that a client has to take within the time limit, or all that is left of it."""
@@ -49,6 +51,9 @@ class _Refused(h11.RemoteProtocolError):
 class _Requests(h11.Connection):
     """The parser, stricter and more exact where RFC 9112 is."""
 
+    is_chunked = False
+    """Whether the body of the request at hand comes in chunks."""
+
     def next_event(self) -> Any:
         if self.their_state is not h11.IDLE:
             return super().next_event()
@@ -62,6 +67,7 @@ class _Requests(h11.Connection):
         if b"transfer-encoding" in names and (b"content-length" in names or event.http_version < b"1.1"):
             # Where such a body ends is a matter of opinion, and what follows could be taken for another request.
             raise _Refused("the request says in two ways how long its body is; send one, in HTTP/1.1")
+        self.is_chunked = b"transfer-encoding" in names
         return _in_origin_form(event)
 
 
@@ -141,6 +147,7 @@ class Connection(H11Protocol):
 
     timeout_s: float
     most: int
+    conn: _Requests
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -151,23 +158,36 @@ class Connection(H11Protocol):
         self._waits_since = self._sent_at = self.loop.time()
         self._unsent = 0
         self._held = b""
+        self._next_turn: asyncio.Handle | None = None
         if len(self.connections) > self.most:
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
         self._held += data
-        self._feed()
+        if self._next_turn is None:
+            self._feed()
+        else:
+            self.transport.pause_reading()
 
     def _feed(self) -> None:
         """Give the parser what came: headers piece by piece, so that it can refuse long ones before it takes them
-        apart, and nothing of a next request while this one is at work."""
+        apart, chunks too, and others take their turn in between; nothing of a next request while this one is at work.
+        """
+        is_next_turn, self._next_turn = self._next_turn is not None, None
         while self._held and not self.transport.is_closing():
             if self.conn.their_state is h11.DONE:
                 self.flow.pause_reading()
                 return
-            size = _HEADER_PIECE if self.conn.their_state is h11.IDLE else len(self._held)
+            is_idle = self.conn.their_state is h11.IDLE
+            size = _PIECE if is_idle or self.conn.is_chunked else len(self._held)
             piece, self._held = self._held[:size], self._held[size:]
             super().data_received(piece)
+            if self._held and self.conn.is_chunked and self.conn.their_state is h11.SEND_BODY:
+                self.transport.pause_reading()  # no more comes in than is taken apart
+                self._next_turn = self.loop.call_soon(self._feed)
+                return
+        if is_next_turn and not self.flow.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
 
     def on_response_complete(self) -> None:
         cast("Joined", self.transport).flush()

@@ -8,11 +8,14 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+import h11
 import httpx
 import pytest
 
+from brain.http import connections
 from tests.http.listening import Listening, listening
 from tests.http.test_access import MANAGER, PUBLIC_KEY, cwt
 from tests.http.test_faults import log_lines, parsed  # noqa: F401 - a fixture
@@ -155,6 +158,32 @@ def test_where_a_body_ends_is_never_a_matter_of_opinion(service: Listening, line
     assert status in (400, 413, 501), answer
     assert set(json.loads(body)) == {"error"}
     assert headers["connection"] == "close"
+
+
+def test_a_body_in_countless_chunks_is_read_and_others_have_their_turn_meanwhile(
+    service: Listening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[int] = []
+    feed, next_event = connections.Connection._feed, connections._Requests.next_event
+
+    def counted_feed(self: connections.Connection) -> None:
+        turns.append(0)
+        feed(self)
+
+    def counted_event(self: connections._Requests) -> Any:
+        event = next_event(self)
+        turns[-1] += isinstance(event, h11.Data)
+        return event
+
+    monkeypatch.setattr(connections.Connection, "_feed", counted_feed)
+    monkeypatch.setattr(connections._Requests, "next_event", counted_event)
+    count = 100_000
+    body = b'd\r\n{"query":"a"}\r\n' + b"1\r\n \r\n" * count + b"0\r\n\r\n"
+    lines = (b"Content-Type: application/json", b"Transfer-Encoding: chunked")
+    status, _, _ = parted(asked(service, "/v1/home/probe", *lines, method=b"POST", body=body))
+    assert status == 200
+    assert sum(turns) > count
+    assert max(turns) < 2_000
 
 
 @pytest.mark.parametrize(
