@@ -38,6 +38,8 @@ _NAME = 200
 
 
 def _fold(text: str) -> str:
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = normalize("NFD", normalize("NFKC", text).casefold())
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
 

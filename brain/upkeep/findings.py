@@ -14,6 +14,9 @@ from brain.upkeep.parts import Work
 
 _PEOPLE, _DOUBLES, _CONFLICTS, _TASKS, _STALE = 5_000, 20, 20, 50, 20
 _DAY_MS = 24 * 3_600_000
+_BELIEFS = (
+    "FIND(?p.id, ?p.predicate_ref, ?b) WHERE { ?p (?subject, ?r, ?object) FILTER(IN(?p.id, :ids)) ?b BELIEF (?p) }"
+)
 
 
 def doubles(work: Work) -> list[dict[str, Any]]:
@@ -28,21 +31,20 @@ def doubles(work: Work) -> list[dict[str, Any]]:
 
 def conflicts(work: Work, propositions: Sequence[ElementId]) -> list[dict[str, Any]]:
     """Recently claimed propositions that people contradict each other about."""
-    found: list[dict[str, Any]] = []
-    for proposition in propositions:
-        rows = work.read("FIND(?p.predicate_ref, ?b) WHERE { ?p PROPOSITION (id: :id) ?b BELIEF (?p) }", id=proposition)
-        for predicate, belief in rows:
-            if belief["status"] == "contested" and len(found) < _CONFLICTS:
-                found.append(
-                    {
-                        "proposition": proposition,
-                        "predicate": str(predicate).rpartition("/")[2],
-                        "for": belief["support"]["assertion_ids"],
-                        "against": belief["opposition"]["assertion_ids"],
-                        "rivals": belief.get("conflict_refs") or [],
-                    }
-                )
-    return found
+    rows = work.read(_BELIEFS, ids=list(propositions)) if propositions else []
+    contested = {proposition: (predicate, b) for proposition, predicate, b in rows if b["status"] == "contested"}
+    return [
+        {
+            "proposition": proposition,
+            "predicate": str(predicate).rpartition("/")[2],
+            "for": belief["support"]["assertion_ids"],
+            "against": belief["opposition"]["assertion_ids"],
+            "rivals": belief.get("conflict_refs") or [],
+        }
+        for proposition in propositions
+        if proposition in contested
+        for predicate, belief in [contested[proposition]]
+    ][:_CONFLICTS]
 
 
 def waiting_tasks(work: Work) -> list[dict[str, Any]]:
