@@ -11,6 +11,7 @@ from typing import Any
 
 from brain.agents.speakers import Cast
 from brain.gate.facts import PERSON, Speaker
+from brain.gate.vocabulary import review_key, unreviewed
 from brain.kip.context import Session
 from brain.kip.pipeline import Engine
 from brain.store.base import ElementId
@@ -64,7 +65,7 @@ class HostWrites:
     def review_symbol(self, kind: str, ref: str) -> None:
         """The review task of a drafted symbol (§20.16); `kind` is ConceptType or PredicateType."""
         self._task(
-            f"review_schema:{kind}:{ref}",
+            review_key(kind, ref),
             {
                 "task_class": "review_schema",
                 "summary": f"Review the draft {ref.rpartition('/')[2]}.",
@@ -73,6 +74,13 @@ class HostWrites:
             },
             [],
         )
+
+    def review_drafts(self) -> int:
+        """Ask for every drafted word's review where a process died between a word and its task; how many lacked one."""
+        missing = unreviewed(self.engine)
+        for kind, ref in missing:
+            self.review_symbol(kind, ref)
+        return len(missing)
 
     def _task(self, key: str, attributes: Mapping[str, str], about: Sequence[ElementId]) -> None:
         parameters: dict[str, Any] = {"client_key": key, **attributes}

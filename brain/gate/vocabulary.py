@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brain import errors
 from brain.kip import ast
 from brain.kip.schema.drafts import PREDICATE_MEMBERS
+from brain.store.base import Kind
+
+if TYPE_CHECKING:
+    from brain.kip.pipeline import Engine
 
 MAX_DEFINITIONS = 8
 """DEFINE statements of one request."""
@@ -55,6 +59,21 @@ RESERVED = frozenset(
     }
 )
 """Notions of Core and of Governance, spelled as words: nothing a message says may give them a second meaning."""
+
+
+def review_key(kind: str, ref: str) -> str:
+    """Client key of the task that has a drafted symbol reviewed (§20.16); `kind` is ConceptType or PredicateType."""
+    return f"review_schema:{kind}:{ref}"
+
+
+def unreviewed(engine: Engine) -> list[tuple[str, str]]:
+    """Kind and exact reference of every draft for which there is no such task."""
+    with engine.space.snapshot() as now:
+        return [
+            (kind, ref)
+            for kind, ref in engine.environment(now).draft_symbols()
+            if now.by_client_key(Kind.CONCEPT, review_key(kind, ref)) is None
+        ]
 
 
 def check_batch(statements: Sequence[ast.Statement]) -> None:

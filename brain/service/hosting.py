@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import Retry
+import structlog
+
+from brain import logs
+from brain.errors import KipError, Retry
 from brain.kip.context import Session
 from brain.service.failures import Unavailable
 from brain.store.base import ElementId
 
 if TYPE_CHECKING:
     from brain.kip.pipeline import Engine
+
+log = structlog.get_logger(__name__)
+
+_REVIEWED = ("space", "words_reviewed")
 
 SELF_KEY = "$self"
 """Key of the Person that stands for the Brain itself (§5.6)."""
@@ -56,3 +63,21 @@ def ensure_self(engine: Engine) -> ElementId:
     self_id = ElementId(found[0])
     engine.designate_self(self_id, HOST)
     return self_id
+
+
+def review_words(engine: Engine) -> None:
+    """Have the Space's drafted words reviewed (§20.16), where a process died before it asked for that; looked at once
+    for each vocabulary. A Space that cannot be written to now is not looked at."""
+    with engine.space.snapshot(assumed=True) as now:
+        schema, looked_at = now.control("schema"), now.get(*_REVIEWED)
+    version = None if schema is None else schema["version"]
+    if schema is None or not any(schema.get("drafts", {}).values()) or looked_at == {"version": version}:
+        return
+    from brain.agents.hostwrites import HostWriteFailed, HostWrites
+
+    try:
+        HostWrites(engine, HOST).review_drafts()
+        with engine.space.transaction(durable=False) as tx:
+            tx.set(*_REVIEWED, {"version": version})
+    except (HostWriteFailed, KipError) as failed:
+        log.warning("words_not_reviewed", space=engine.space.space_id, **logs.fault(failed))

@@ -16,7 +16,7 @@ from brain import logs
 from brain.errors import KipError
 from brain.ids import SPACE_ID
 from brain.service.failures import InvalidInput, SpaceNotFound, SpaceTaken, SpaceUnreadable, Unavailable
-from brain.service.hosting import ensure_self
+from brain.service.hosting import ensure_self, review_words
 from brain.service.opened import CLOSING
 from brain.service.opened import OpenSpace as OpenSpace
 from brain.service.records import BIRTH, check_tier, is_kept_open
@@ -317,6 +317,7 @@ class Spaces:
         try:
             engine = Engine(store, self._library, clock=self._clock, embedder=self.embedder)
             space = OpenSpace(space_id, store, engine, ensure_self(engine), self._clock)
+            review_words(engine)
         except BaseException:
             store.close()
             raise

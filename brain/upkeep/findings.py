@@ -1,4 +1,5 @@
-"""What maintenance should look at: doubles, conflicts, waiting tasks, backlog, the use of words. Nothing is written."""
+"""What maintenance should look at: doubles, conflicts, waiting tasks, backlog, the use of words. Nothing is written but
+review tasks that are missing."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from brain.gate.vocabulary import review_key, unreviewed
 from brain.kip.grading import sampled
 from brain.names import fold
 from brain.store.base import ElementId
@@ -100,17 +102,15 @@ def census(work: Work) -> dict[str, int]:
 def unreviewed_drafts(work: Work) -> int:
     """Give every drafted word the review task it should have; how many lacked one."""
     added = 0
-    for command, kind in (("LIST TYPES LIMIT 100", "ConceptType"), ("LIST PREDICATES LIMIT 100", "PredicateType")):
-        for row in work.read(command):
-            if row["package_ref"].startswith("kip://local/draft"):
-                added += work.write(
-                    'CREATE CONCEPT ?t { TYPE "SleepTask" CLIENT KEY :key SET ATTRIBUTES {task_class: "review_schema", '
-                    'status: "pending", summary: :summary, symbol_kind: :kind, symbol_ref: :ref} }',
-                    key=f"review_schema:{kind}:{row['ref']}",
-                    summary=f"Review the draft {row['local_name']}.",
-                    kind=kind,
-                    ref=row["ref"],
-                )
+    for kind, ref in unreviewed(work.space.engine):
+        added += work.write(
+            'CREATE CONCEPT ?t { TYPE "SleepTask" CLIENT KEY :key SET ATTRIBUTES {task_class: "review_schema", '
+            'status: "pending", summary: :summary, symbol_kind: :kind, symbol_ref: :ref} }',
+            key=review_key(kind, ref),
+            summary=f"Review the draft {ref.rpartition('/')[2]}.",
+            kind=kind,
+            ref=ref,
+        )
     return added
 
 

@@ -69,10 +69,11 @@ def settle(space: OpenSpace, scope: str, parameters: Mapping[str, Any], lease: L
         "waiting_tasks": part("waiting_tasks", lambda: findings.waiting_tasks(work)),
         "backlog": part("backlog", lambda: findings.backlog(work, parameters)),
     }
+    drafts = part("drafts", lambda: findings.unreviewed_drafts(work))
     if scope != "daydream":
         assessment["identity_candidates"] = part("identity", lambda: findings.doubles(work))
     if scope == "full":
-        assessment["drafts_without_review"] = part("drafts", lambda: findings.unreviewed_drafts(work))
+        assessment["drafts_without_review"] = drafts
         assessment["outcomes"] = part("outcomes", lambda: findings.outcomes(work))
         assessment["predicate_census"] = part("census", lambda: findings.census(work))
         assessment["archive_candidates"] = part(

@@ -11,6 +11,7 @@ from brain.ids import lineage_of, parse_symbol
 from brain.kip.schema.definitions import (
     CORE_REF,
     SYMBOL_KINDS,
+    WIRE_KINDS,
     ConceptType,
     Definition,
     FacetType,
@@ -221,6 +222,10 @@ class Environment:
         """The pinned JSON Schemas a definition's value schemas may refer to, by `$id`."""
         entry = self.installed(definition.symbol.package_ref)
         return entry.package.resources if entry else {}
+
+    def draft_symbols(self) -> list[tuple[str, str]]:
+        """Wire kind and exact reference of every symbol the Space made for itself."""
+        return [(WIRE_KINDS[kind], f"{DRAFT_REF}/{name}") for kind, named in self.drafts.items() for name in named]
 
     # --- the next environment ----------------------------------------------------------------------------------------
 
