@@ -18,11 +18,12 @@ from brain.store.base import ElementId
 
 
 class HostWriteFailed(Exception):
-    """The engine did not take a write of the host's; the code is the engine's."""
+    """The engine did not take a write of the host's; `error` is the engine's, as it answers it."""
 
-    def __init__(self, code: str) -> None:
-        super().__init__(f"memory did not take a write of the service ({code})")
-        self.code = code
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(f"memory did not take a write of the service ({error['code']})")
+        self.error = error
+        self.code: str = error["code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,6 @@ class HostWrites:
         ).response
         results = response.get("results") or [response]
         if "error" in results[0]:
-            raise HostWriteFailed(results[0]["error"]["code"])
+            raise HostWriteFailed(results[0]["error"])
         result: Mapping[str, Any] = results[0]["result"]
         return result

@@ -58,7 +58,7 @@ def execute_kip(space: OpenSpace, asked: WriteInput, caller: Caller, clock: Cloc
     except HostRefused as refused:
         return _as_refused(refused.error, envelope)
     except HostWriteFailed as failed:
-        return respond.refused(getattr(errors, failed.code)(), envelope)
+        return _as_refused(failed.error, envelope)
 
 
 def _as_refused(error: Mapping[str, Any], envelope: Mapping[str, Any]) -> dict[str, Any]:

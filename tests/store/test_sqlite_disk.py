@@ -133,6 +133,34 @@ async def test_a_full_disk_is_named_and_the_same_request_works_when_there_is_roo
 
 
 @pytest.mark.anyio
+@pytest.mark.requirement("BR-HTTP-005")
+@pytest.mark.parametrize("is_known", [False, True], ids=["who writes is new", "who writes is known"])
+async def test_known_facts_that_meet_a_full_disk_may_be_sent_again(tmp_path: Path, is_known: bool) -> None:
+    lives = {"msg": 1, "subject": "I", "predicate": "lives_in", "object": "Lisbon"}
+    document = {"messages": [said("I live in Lisbon.")], "document": {"claims": [lives]}, "idempotency_key": "k"}
+    person = 'UPSERT CONCEPT ?p { MATCH {type: "Person", key: :who} SET FIELDS {name: :who} }'
+    written = {
+        "command": person,
+        "parameters": {"who": "bo"},
+        "execution": {"mode": "sequence", "idempotency_key": "k"},
+    }
+    async with opened(tmp_path) as door:
+        if is_known:
+            await door.result("remember", {**document, "idempotency_key": "before"})
+            await door.post("execute_kip", {**written, "parameters": {"who": "al"}, "execution": {"mode": "sequence"}})
+        with disk.full():
+            answer = await door.post("remember", document)
+            assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (503, True), answer.text
+            response = (await door.post("execute_kip", written)).json()
+            errors_ = [response.get("error"), *(one.get("error") for one in response["results"])]
+            [error] = [one for one in errors_ if one is not None]
+            assert error["retry"]["class"] == "safe_same_request"
+            assert "disk is full" in error["message"]
+        assert (await door.result("remember", document))["wrote"] > 0
+        assert (await door.post("execute_kip", written)).json()["status"] == "succeeded"
+
+
+@pytest.mark.anyio
 @pytest.mark.requirement("BR-STORE-024", "BR-HTTP-004")
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100, b"SQLite format 3\0" + b"\0" * 100])
 async def test_a_file_that_is_no_space_is_called_that(tmp_path: Path, content: bytes) -> None:

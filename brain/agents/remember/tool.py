@@ -143,8 +143,14 @@ def holding(door: Door, pieces: Sequence[Piece]) -> tuple[list[Piece], list[Faul
 def as_raised(error: Mapping[str, Any]) -> KipError:
     """An error of the engine's answer, to be raised again."""
     kind: type[KipError] = getattr(errors, error["code"])
-    after_ms = error.get("retry", {}).get("after_ms")
-    return kind(error["message"], hint=error.get("hint"), after_ms=after_ms, details=error.get("details"))
+    retry = error.get("retry", {})
+    return kind(
+        error["message"],
+        hint=error.get("hint"),
+        retry=errors.Retry(retry["class"]) if "class" in retry else None,
+        after_ms=retry.get("after_ms"),
+        details=error.get("details"),
+    )
 
 
 def named_ids(outcome: Outcome, handles: Mapping[str, str]) -> dict[str, str]:
