@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brain.times import FixedClock
-from tests import laws  # noqa: F401 - registers the profile `nightly` before a command line asks for it
+from tests import laws  # noqa: F401 - the profiles of laws, before a command line asks for one
 from tests.services.fixtures import neo4j_service, pytest_configure, pytest_unconfigure, redis_url  # noqa: F401
 
 

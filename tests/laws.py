@@ -8,6 +8,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, settings
 
 NIGHTLY = "nightly"
+# How long an example takes says more of what else the machine does than of the code.
+settings.register_profile("patient", parent=settings(), deadline=None)
+settings.load_profile("patient")
 settings.register_profile(NIGHTLY, max_examples=10_000, deadline=None)
 # An example, and making one, takes as long as the machine is busy with something else.
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])

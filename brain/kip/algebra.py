@@ -22,6 +22,7 @@ A cell is None when its variable is unbound, an `Element` when the plan looks in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
@@ -430,19 +431,27 @@ def _variables(part: object) -> Iterator[str]:
         for item in part:
             yield from _variables(item)
     elif type(part).__module__ == __name__:
-        for member in _fields(cast("type", type(part))):
-            value = getattr(part, member)
-            if isinstance(value, str):
-                if member in _NAMING or (member == "name" and isinstance(part, Var)):
-                    yield value
-            else:
-                yield from _variables(value)
+        names, parts = _members(cast("type", type(part)))
+        for member in names:
+            yield getattr(part, member)
+        for member in parts:
+            yield from _variables(getattr(part, member))
 
 
 _NAMING = frozenset({"edge", "link", "proposition", "retrieval", "variable", "walk"})
 """Members that name a variable, in whichever step."""
 
+_HOLDS_NONE = re.compile(
+    r"(?:\b(?:tuple|frozenset|str|int|bool|None|Json|ElementId|PathStep|Operator|Literal|Conditions|SearchQuery"
+    r"|BeliefRequest|Field|Lineages|Column)\b|'[^']*'|[^\w'])*"
+)
+"""How the type of a member reads in which no variable can be."""
+
 
 @cache
-def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(member.name for member in fields(kind))
+def _members(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The members of a class that name a variable, and those in which there may be some, looked up once."""
+    named = "name" if kind is Var else None
+    names = tuple(member.name for member in fields(kind) if member.name in _NAMING or member.name == named)
+    rest = (member for member in fields(kind) if member.name not in names)
+    return names, tuple(member.name for member in rest if _HOLDS_NONE.fullmatch(str(member.type)) is None)

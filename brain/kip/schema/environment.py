@@ -81,6 +81,7 @@ class Environment:
         _check_dependencies(self.packages)
         self.write_versions = _write_versions(self.packages, self._chosen)
         self._tables = {kind: self._table(kind) for kind in SYMBOL_KINDS}
+        self._described: dict[tuple[SymbolKind, str], Definition] = {}
         self.activity_classes = frozenset(
             name for entry in self.packages if entry.status != "blocked" for name in entry.package.activity_classes
         )
@@ -198,6 +199,13 @@ class Environment:
 
     def describe(self, kind: SymbolKind, name: str) -> Definition:
         """What a name means to a reader: an exact reference's own version, else the one new elements bind to."""
+        found = self._described.get((kind, name))
+        if found is None:
+            # What names nothing raises, so there are never more of these than symbols.
+            found = self._described[kind, name] = self._meant(kind, name)
+        return found
+
+    def _meant(self, kind: SymbolKind, name: str) -> Definition:
         table = self._tables[kind]
         lineage = table.resolve(name)
         if "://" in name:
