@@ -69,15 +69,15 @@ def review_words(engine: Engine) -> None:
     """Have the Space's drafted words reviewed (§20.16), where a process died before it asked for that; looked at once
     for each vocabulary. A Space that cannot be written to now is not looked at."""
     with engine.space.snapshot(assumed=True) as now:
-        schema, looked_at = now.control("schema"), now.get(*_REVIEWED)
-    version = None if schema is None else schema["version"]
-    if schema is None or not any(schema.get("drafts", {}).values()) or looked_at == {"version": version}:
-        return
+        schema = now.control("schema") or {}
+        looked_at = {"version": schema.get("version")}
+        if not any(schema.get("drafts", {}).values()) or now.get(*_REVIEWED) == looked_at:
+            return
     from brain.agents.hostwrites import HostWriteFailed, HostWrites
 
     try:
         HostWrites(engine, HOST).review_drafts()
         with engine.space.transaction(durable=False) as tx:
-            tx.set(*_REVIEWED, {"version": version})
+            tx.set(*_REVIEWED, looked_at)
     except (HostWriteFailed, KipError) as failed:
         log.warning("words_not_reviewed", space=engine.space.space_id, **logs.fault(failed))
