@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brain import errors
-from brain.store import rows
 from brain.store.base import Commit, Document, Element, ElementId, Kind, Overtaken, Passage
 from brain.store.neo4j import erasure, flush, passages, vectors, versions
 from brain.store.neo4j.changes import Changes
@@ -17,6 +15,7 @@ from brain.store.neo4j.connection import Database, Row, Turn
 from brain.store.neo4j.failures import DriverError, Neo4jError, translated
 from brain.store.neo4j.head import Head, Remembered, Start
 from brain.store.neo4j.keys import kind_of
+from brain.store.neo4j.pending import Pending
 from brain.store.neo4j.snapshot import ELEMENTS, Neo4jSnapshot
 from brain.store.neo4j.state import json_text, parsed
 from brain.store.neo4j.writing_state import StateWriter
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
 
 _SWEEPING = 1 / 8
 """How many of the transactions that add what expires sweep what has."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """An element's version as the transaction found it, and the sequence that wrote it."""
-
-    since: Seq
-    element: Element
 
 
 class Neo4jTransaction(StateWriter, Neo4jSnapshot):
@@ -78,15 +69,11 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         self.at_once: tuple[str, dict[str, Any]] | None = None
         self._start = start
         self._last = dict(start.last_numbers)
-        self._held: dict[ElementId, _Held | None] = {}
-        self._sent: dict[ElementId, Element] = {}
-        self._unsent: dict[ElementId, Element] = {}
+        self._elements = Pending(start.head.totals)
         self._controls: dict[str, str] = {}
         self._client_keys: list[dict[str, Any]] = []
-        self._counted = {name: dict(of_kind) for name, of_kind in start.head.totals.items()}
         self._commit: Commit | None = None
         self._has_changed = False
-        self._has_changed_merges = False
         self._unsent_controls: set[str] = set()
         self.has_sent = False
 
@@ -141,6 +128,14 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         except (Neo4jError, DriverError, OSError) as error:
             raise translated(error) from error
 
+    def _learn(self, ids: Collection[ElementId]) -> None:
+        """Read the versions that are not known yet; what this transaction wrote is, so nothing need be sent for it."""
+        unknown = self._elements.unknown(ids)
+        if unknown:
+            asked = {"space": self._space_key, "ids": unknown, "at": self.seq}
+            [(found,)] = self._ask(ELEMENTS, asked, self._time_left())
+            self._elements.learn(unknown, ((since, versions.element_of(body)) for since, body in found))
+
     def _locked(self) -> Turn:
         """Its transaction in the database; Overtaken when somebody has written meanwhile."""
         if self.turn is None:
@@ -156,7 +151,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         self._learn(ids)
         found = {}
         for element_id in ids:
-            element = self._present(element_id)
+            element = self._elements.present(element_id)
             if element is not None:
                 found[element_id] = element
         return found
@@ -169,16 +164,16 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     def counts(self) -> Mapping[Kind, int]:
         self._time_left()
-        return {kind: self._counted.get("active", {}).get(kind.letter, 0) for kind in Kind}
+        return {kind: self._elements.totals.get("active", {}).get(kind.letter, 0) for kind in Kind}
 
     def merges(self) -> Mapping[ElementId, ElementId]:
-        if self._has_changed_merges:
+        if self._elements.has_merged:
             return self._read_merges()
         return super().merges()
 
     @property
     def _totals(self) -> Mapping[str, Mapping[str, int]]:
-        return self._counted
+        return self._elements.totals
 
     # --- writes -------------------------------------------------------------------------------------------------------
 
@@ -187,7 +182,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         last = self._last.get(kind.letter, 0)
         made = [f"{kind.letter}-{number}" for number in range(last + 1, last + max(count, 0) + 1)]
         self._last[kind.letter] = last + len(made)
-        self._held.update(dict.fromkeys(made))
+        self._elements.learn(made)
         return made
 
     def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
@@ -195,13 +190,10 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         self._has_changed = True
         self._learn([element.id for element in elements])
         for element in elements:
-            before = self._present(element.id)
-            self._count(before, element)
-            if before is None:
+            if self._elements.put(element):
                 # Ids that came from elsewhere are used up too.
                 letter, number = element.id[0], int(element.id[2:])
                 self._last[letter] = max(self._last.get(letter, 0), number)
-            self._unsent[element.id] = element
         for element_id, client_key in (client_keys or {}).items():
             kind = kind_of(element_id)
             self._client_keys.append(passages.client_key(self._space_key, element_id, client_key, kind))
@@ -242,9 +234,9 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             return None
         head = Head(
             self._next,
-            self._counted,
+            self._elements.totals,
             self._next if self._controls else self._head.controls_seq,
-            self._next if self._has_changed_merges else self._head.merges_seq,
+            self._next if self._elements.has_merged else self._head.merges_seq,
         )
         changed |= {
             "head": head.seq,
@@ -280,7 +272,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     def _send_graph(self) -> None:
         """Send what a read of the graph has to see."""
-        if self._unsent or self._unsent_controls or self._client_keys:
+        if self._elements.has_unsent or self._unsent_controls or self._client_keys:
             self._send(flush.NEW, **self._new_in_graph())
 
     def _send_state(self) -> None:
@@ -312,15 +304,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
     def _new_in_graph(self) -> dict[str, list[Any]]:
         """What is new in the graph, as lists of `flush.NEW`; what it takes the place of is ended at once."""
         changes = Changes(self._space_key, self._next)
-        for element_id, element in self._unsent.items():
-            held, sent = self._held[element_id], self._sent.get(element_id)
-            changes.add(
-                element,
-                sent or (held.element if held else None),
-                since=held.since if held else None,
-                is_sent=sent is not None,
-            )
-            self._sent[element_id] = element
+        self._elements.send(changes)
         lists = changes.new
         lists["nodes"] += self._client_keys
         if any(changes.ends.values()):
@@ -332,7 +316,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         if self._unsent_controls:
             controls = [{"name": name, "body": self._controls[name]} for name in sorted(self._unsent_controls)]
             self._send(flush.CONTROLS, controls=controls)
-        self._unsent, self._client_keys, self._unsent_controls = {}, [], set()
+        self._client_keys, self._unsent_controls = [], set()
         return lists
 
     def _stored(self, commit: Commit) -> dict[str, Any]:
@@ -344,42 +328,3 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
             "record": json_text(commit.record),
             "envelope": json_text(commit.envelope),
         }
-
-    # --- what is known ------------------------------------------------------------------------------------------------
-
-    def _present(self, element_id: ElementId) -> Element | None:
-        element = self._unsent.get(element_id) or self._sent.get(element_id)
-        if element is not None:
-            return element
-        held = self._held.get(element_id)
-        return None if held is None else held.element
-
-    def _learn(self, ids: Collection[ElementId]) -> None:
-        """Read the versions that are not known yet; what this transaction wrote is, so nothing need be sent for it."""
-        unknown = sorted({element_id for element_id in ids if element_id not in self._held})
-        if not unknown:
-            return
-        [(found,)] = self._ask(ELEMENTS, {"space": self._space_key, "ids": unknown, "at": self.seq}, self._time_left())
-        self._held.update(dict.fromkeys(unknown))
-        for since, body in found:
-            element = versions.element_of(body)
-            self._held[element.id] = _Held(since, element)
-
-    def _count(self, before: Element | None, after: Element) -> None:
-        """Keep the totals, and notice a merge."""
-        for one, change in ((before, -1), (after, 1)):
-            if one is None:
-                continue
-            letter = one.id[0]
-            if one.state == "active":
-                self._add("active", letter, change)
-            by = passages.found_by(one)
-            if by is not None:
-                self._add("texts", letter, change)
-                self._add("terms", letter, change * passages.size(by))
-        merged = {None if one is None else rows.columns(one).merged_into for one in (before, after)}
-        self._has_changed_merges = self._has_changed_merges or len(merged) > 1
-
-    def _add(self, name: str, letter: str, change: int) -> None:
-        of_kind = self._counted.setdefault(name, {})
-        of_kind[letter] = of_kind.get(letter, 0) + change
