@@ -179,6 +179,18 @@ def kinds_of(store: Neo4jStore, run: Run, text: str) -> Iterator[str]:
         yield operator.partition("@")[0]
 
 
+def test_a_transaction_runs_nothing_that_could_end_it(store: Neo4jStore) -> None:
+    space = persons(store, "writer")
+    with reading(space) as run:
+        compared, hop = (
+            plan_of(find(text), run) for text in (NATIVE[0], f'FIND(?b) WHERE {{ {PEOPLE} (?a, "knows", ?b) }}')
+        )
+        assert run.snapshot.select(compared) is not None
+    with space.transaction() as transaction:
+        assert transaction.select(compared) is None
+        assert transaction.select(hop.block) is not None
+
+
 @pytest.mark.requirement("BR-STORE-019")
 def test_versions_of_an_earlier_format_are_compared_step_by_step_until_they_are_filled(store: Neo4jStore) -> None:
     space = persons(store, "earlier")
