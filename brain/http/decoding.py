@@ -49,7 +49,7 @@ def decoded(body: bytes, kind: str, *, takes_bytes: bool = False) -> Any:
 
 def _strictly(text: str) -> Any:
     """What a JSON text states whose form was checked before, names and whole numbers judged as they are written."""
-    return json.loads(text, object_pairs_hook=_object, parse_int=_whole)
+    return _STRICT.decode(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -66,6 +66,9 @@ def _whole(digits: str) -> int:
     if len(digits) > 20 or not -(2**63) <= int(digits) < 2**64:
         raise InvalidInput("parse JSON error: a whole number has more than 64 bits; send it as a string")
     return int(digits)
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole)
 
 
 def _check_nesting(value: Any, depth: int = 0) -> None:
