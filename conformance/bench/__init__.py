@@ -28,9 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         "parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}; all when none is named; or {_LONG}"
     )
     parser.add_argument("--sizes", default="10000", help="Concepts in the engine's Space; comma-separated")
-    parser.add_argument(
-        "--claims", type=int, default=10_000, help="claims in the service's Space; those growth writes"
-    )
+    parser.add_argument("--claims", type=int, default=10_000, help="claims in the service's Space; those growth writes")
     parser.add_argument("--step", type=int, default=100_000, help="claims between two lines of growth")
     parser.add_argument("--peer", metavar="BINARY", help="measure this reference engine beside ours")
     add_option(parser)
