@@ -47,7 +47,7 @@ class Groups:
         read = [*group.keys, *(argument for argument in taken if argument.steps)]
         found: dict[tuple[Any, ...], _Gathered] = {}
         if not keys:
-            found[()] = _Gathered((), (), [_Column(aggregate) for aggregate in group.aggregates])
+            found[()] = _Gathered((), [], (), [_Column(aggregate) for aggregate in group.aggregates])
         held = 0
         for batch in batches:
             frame.graph.check_deadline()
@@ -62,7 +62,11 @@ class Groups:
                 if gathered is None:
                     shown = tuple(show(row) for _, show in keys)
                     columns = [_Column(aggregate) for aggregate in group.aggregates]
-                    gathered = found[spelled] = _Gathered(shown, tuple(map(_order, values)), columns)
+                    gathered = found[spelled] = _Gathered(shown, values, tuple(map(_order, values)), columns)
+                elif values != gathered.values:
+                    gathered.values = [_first(one, other) for one, other in zip(gathered.values, values, strict=True)]
+                    shown = tuple(_first(one, value) for one, value in zip(gathered.shown, values, strict=True))
+                    gathered.shown = shown
                 for column, argument in zip(gathered.columns, arguments, strict=True):
                     held += column.add(argument(row))
                 if len(gathered.bound) < CITED:
@@ -86,7 +90,7 @@ class Groups:
             values = [value_of(binding(cell, frame)) for cell in keys]
             place = places.setdefault(tuple(map(_identity, values)), len(groups.values))
             if place < len(groups.values):
-                groups._add(place, group, counts, bound)
+                groups._add(place, group, values, counts, bound)
                 continue
             shown = tuple(_shown(key, value, frame) for key, value in zip(group.keys, values, strict=True))
             groups.values.append((*shown, *counts))
@@ -94,12 +98,15 @@ class Groups:
             groups.order.append(tuple(map(_order, values)))
         return groups
 
-    def _add(self, place: int, group: Group, counts: tuple[Any, ...], bound: Iterable[ElementId]) -> None:
+    def _add(
+        self, place: int, group: Group, values: list[Value], counts: tuple[Any, ...], bound: Iterable[ElementId]
+    ) -> None:
         if any(aggregate.distinct or aggregate.function != "COUNT" for aggregate in group.aggregates):
             raise Undecided
         before, size = self.values[place], len(group.keys)
         totals = (one + other for one, other in zip(before[size:], counts, strict=True))
-        self.values[place] = (*before[:size], *totals)
+        shown = (_first(one, other) for one, other in zip(before[:size], values, strict=True))
+        self.values[place] = (*shown, *totals)
         self.bound[place] = frozenset(islice(chain(self.bound[place], bound), CITED))
 
 
@@ -112,9 +119,15 @@ def _shown(key: Access, value: Value, frame: Frame) -> Any:
     return frame.output(key)(row)
 
 
+def _first(one: Any, other: Any) -> Any:
+    """Of two ways to write one text the one that comes first: which rows were met first is nobody's business."""
+    return min(one, other) if isinstance(one, str) and isinstance(other, str) else one
+
+
 @dataclass(slots=True)
 class _Gathered:
     shown: tuple[Any, ...]
+    values: list[Value]
     order: tuple[tuple[Any, ...], ...]
     columns: list[_Column]
     bound: set[ElementId] = field(default_factory=set)

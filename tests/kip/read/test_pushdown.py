@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
+from itertools import count, permutations
 from random import Random
 from typing import Any
 
@@ -270,6 +270,25 @@ def test_a_condition_within_not_is_judged_where_its_pattern_finds_nothing_too(st
         for name in ("N2", "N3"):
             text = f'FIND(?a) WHERE {{ ?a {{type: "Person", name: "{name}"}} {block} }}'
             assert outcome(text, run) == outcome(text, stepwise)
+
+
+@pytest.mark.requirement("KI-KQL-006", "KI-KQL-067")
+@pytest.mark.parametrize("cities", list(permutations(["\u00e9", "e\u0301", "b"])))
+def test_a_group_of_texts_that_are_one_in_nfc_is_shown_alike_whoever_was_met_first(
+    store: Store, cities: tuple[str, ...]
+) -> None:
+    graph = Graph()
+    for city in cities:
+        graph.proposition(graph.concept("Person", attributes={"city": city}), "speaks", city)
+    with reading(graph.store(store, f"s{next(_numbers)}")) as run:
+        for text in (
+            "FIND(?a.attributes.city, COUNT(?a)) WHERE { ?a {} }",
+            'FIND(?v, COUNT(?a)) WHERE { ?p (?a, "speaks", ?v) }',
+        ):
+            groups = [["b", 1], ["e\u0301", 2]]
+            stepwise = replace(run, snapshot=StepByStep(run.snapshot))
+            assert outcome(text, run)[0] == groups
+            assert outcome(text, stepwise)[0] == groups
 
 
 def with_plan(text: str, run: Run) -> None:

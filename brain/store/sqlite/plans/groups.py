@@ -54,7 +54,9 @@ def groups(query: Query, plan: Group) -> Statement:
     by = [named[key.by] for key in keys]
     counted = [text for column in columns_of for text in column.texts(named[column.argument])]
     cited = _cited([named[eid] for eid in bound], is_sorted=bool(keys))
-    selected = [*(named[key.shown] for key in keys), *by, *counted, cited]
+    # Of several ways to write one Literal the first is shown, as of those that come in rows of their own.
+    shown = [key.shown if key.shown == "NULL" else f"min({named[key.shown]})" for key in keys]
+    selected = [*shown, *by, *counted, cited]
     text = f"SELECT {', '.join(selected)} FROM ({source})" + (f" GROUP BY {', '.join(by)}" if by else "")
     size = len(keys)
 
