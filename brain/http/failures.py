@@ -74,7 +74,8 @@ async def service_failure(request: Request, failure: Exception) -> Response:
     """A refusal of the service."""
     assert isinstance(failure, ServiceFailure)  # noqa: S101 - registered for this class only
     _count(request, type(failure).__name__)
-    answer = error_response(_STATUS[type(failure)], failure.message, failure.data)
+    status = next(_STATUS[kind] for kind in type(failure).__mro__ if kind in _STATUS)
+    answer = error_response(status, failure.message, failure.data)
     if isinstance(failure, Unavailable):
         answer.headers["retry-after"] = str(failure.after_s)
     return answer

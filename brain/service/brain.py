@@ -36,7 +36,7 @@ from brain.service.recalls import Answered, RecallRun, with_packet
 from brain.service.records import record_of
 from brain.service.room import check_room_for_input
 from brain.service.spaces import OpenSpace, Spaces
-from brain.service.turns import NO_TURN, TurnMissed, Turns
+from brain.service.turns import Turns
 from brain.service.vocabulary import schema_drafts
 from brain.settings import Settings
 from brain.store.base import Document
@@ -213,11 +213,7 @@ class Brain:
             with self._spaces.use(space_id) as space:
                 return packets.packet(space, asked, caller, self._clock)
 
-        ends = monotonic() + self._settings.kip_timeout_ms / 1000
-        try:
-            return await self._packets.run(space_id, put_together, ends)
-        except TurnMissed:
-            raise Unavailable(NO_TURN) from None
+        return await self._packets.run(space_id, put_together, monotonic() + self._settings.kip_timeout_ms / 1000)
 
     async def _answer(self, space_id: str, asked: RecallInput, caller: Caller) -> Answered:
         if self._is_stopping:
@@ -356,7 +352,7 @@ class Brain:
         """Work on a Space in a thread, which holds it open meanwhile.
 
         ends    until when to wait for a turn, a moment of the monotonic clock in seconds
-        raises  Unavailable when there was none
+        raises  TurnMissed
         """
 
         def run() -> T:
@@ -366,11 +362,7 @@ class Brain:
         return await self._in_thread(space_id, run, ends)
 
     async def _in_thread(self, space_id: str, work: Callable[[], T], ends: float = inf) -> T:
-        """raises  Unavailable when there is no turn before it has to end"""
-        try:
-            return await self._threads.run(space_id, work, ends)
-        except TurnMissed:
-            raise Unavailable(NO_TURN) from None
+        return await self._threads.run(space_id, work, ends)
 
 
 def _accepted(number: int, model: str) -> dict[str, Any]:

@@ -9,11 +9,10 @@ import structlog
 
 from brain.service import attention, entities, vocabulary
 from brain.service.callers import Caller
-from brain.service.failures import Unavailable
 from brain.service.inputs import ForgetInput, PinInput, PromoteInput, UserInput
 from brain.service.queue import Queue
 from brain.service.spaces import Spaces
-from brain.service.turns import NO_TURN, TurnMissed, Turns
+from brain.service.turns import Turns
 from brain.store.base import Document
 from brain.times import Clock
 
@@ -66,10 +65,7 @@ class Memory:
             with self._spaces.use(space_id) as space:
                 return attention.attention(Reading(space.engine, caller.reader(), ends=ends), cursor, limit)
 
-        try:
-            return await self._looks.run(space_id, look, ends)
-        except TurnMissed:
-            raise Unavailable(NO_TURN) from None
+        return await self._looks.run(space_id, look, ends)
 
     def promote(self, space_id: str, asked: PromoteInput) -> dict[str, Any]:
         """Make a draft symbol one with an installed one."""

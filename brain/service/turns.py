@@ -12,14 +12,16 @@ from typing import TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+from brain.service.failures import Unavailable
+
 T = TypeVar("T")
 
 
-NO_TURN = "too many other requests are at work; send the same request again"
-
-
-class TurnMissed(Exception):
+class TurnMissed(Unavailable):
     """There was no turn in time; nothing was begun."""
+
+    def __init__(self) -> None:
+        super().__init__("too many other requests are at work; send the same request again")
 
 
 class Turns:

@@ -10,11 +10,10 @@ import structlog
 from brain import errors
 from brain.kip import respond
 from brain.service.callers import Caller
-from brain.service.failures import Unavailable
 from brain.service.queries import Queries, one_lane
 from brain.service.queue import Queue
 from brain.service.spaces import Spaces
-from brain.service.turns import NO_TURN
+from brain.service.turns import TurnMissed
 from brain.service.write_inputs import RememberInput, WriteInput
 from brain.settings import Settings
 from brain.times import Clock
@@ -76,6 +75,6 @@ class Writes:
         try:
             told = await self._queries.answer(space_id, keep)
         except errors.ExecutionTimeout:
-            raise Unavailable(NO_TURN) from None
+            raise TurnMissed from None
         log.info("document_kept", space=space_id, conversation=told["conversation"], wrote=told["wrote"])
         return told
