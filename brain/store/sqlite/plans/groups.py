@@ -37,7 +37,7 @@ def groups(query: Query, plan: Group) -> Statement:
     columns_of = [_aggregate(query, aggregate) for aggregate in plan.aggregates]
     bound = [*elements(query, names), *hidden(query, names)]
     arguments = [column.argument for column in columns_of]
-    inner = dict.fromkeys([*(key.by for key in keys), *(key.shown for key in keys), *arguments, *bound])
+    inner = dict.fromkeys([*(key.by for key in keys), *(key.shown for key in keys if key.shown), *arguments, *bound])
     named = {expression: f"g{n}" for n, expression in enumerate(inner)}
     source = f"SELECT {', '.join(f'{expression} AS {name}' for expression, name in named.items())}"
     if determines(plan.source):
@@ -55,7 +55,7 @@ def groups(query: Query, plan: Group) -> Statement:
     counted = [text for column in columns_of for text in column.texts(named[column.argument])]
     cited = _cited([named[eid] for eid in bound], is_sorted=bool(keys))
     # Of several ways to write one Literal the first is shown, as of those that come in rows of their own.
-    shown = [key.shown if key.shown == "NULL" else f"min({named[key.shown]})" for key in keys]
+    shown = [f"min({named[key.shown]})" if key.shown else "NULL" for key in keys]
     selected = [*shown, *by, *counted, cited]
     text = f"SELECT {', '.join(selected)} FROM ({source})" + (f" GROUP BY {', '.join(by)}" if by else "")
     size = len(keys)
@@ -103,7 +103,7 @@ class _Cited:
 
 @dataclass(frozen=True, slots=True)
 class _GroupKey:
-    """by  what is grouped; shown  what the cell is made of"""
+    """by  what is grouped; shown  what the cell is made of, empty where that is the same"""
 
     by: str
     shown: str
@@ -116,10 +116,10 @@ def _group_key(query: Query, key: Access) -> _GroupKey:
         found = member(query, key)
         if not found.json:
             raise NotPushable("a path into a value")
-        return _GroupKey(found.json, "NULL", _text_cell if not found.type else _json_cell)
+        return _GroupKey(found.json, "", _text_cell if not found.type else _json_cell)
     match stand:
         case Row(eid=eid):
-            return _GroupKey(eid, "NULL", lambda _, eid: ("element", id_of(eid)))
+            return _GroupKey(eid, "", lambda _, eid: ("element", id_of(eid)))
         case End(key=by, proposition=proposition):
             return _GroupKey(by, f"{proposition}.body -> '$.object'", _end_cell)
     raise NotPushable("groups by a value")
