@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from brain.errors import SerializationConflict
+from brain.errors import KipError
 from brain.kip.context import Session
 from brain.service import ledger
 from brain.service.failures import Unavailable
@@ -87,8 +87,8 @@ def _count(space: OpenSpace, clock: Clock, miss: str | None, searched_at: int, *
             ledger.add_metrics(tx, now, **amounts)
             if miss is not None and tx.seq == searched_at and len(_misses(tx)) < _MISS_ROWS:
                 tx.set(_MISSES, miss, {"at": now}, expires_ms=now + _MISS_TTL_MS)
-    except SerializationConflict:
-        log.warning("probe_not_counted", space=space.id)
+    except KipError as failed:
+        log.warning("probe_not_counted", space=space.id, code=failed.code)
 
 
 def _search(reading: Reading, query: str, limit: int) -> tuple[dict[str, Document], bool]:

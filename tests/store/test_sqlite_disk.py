@@ -161,6 +161,16 @@ async def test_known_facts_that_meet_a_full_disk_may_be_sent_again(tmp_path: Pat
 
 
 @pytest.mark.anyio
+async def test_a_search_in_vain_is_answered_also_where_it_cannot_be_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path) as door:
+        with disk.full():
+            found = await door.result("probe", {"query": "zzz"})
+        assert found == {"found": False, "negative_cached": False, "search_exhaustive": True}
+        assert not (await door.result("probe", {"query": "zzz"}))["negative_cached"]
+        assert (await door.result("probe", {"query": "zzz"}))["negative_cached"]
+
+
+@pytest.mark.anyio
 @pytest.mark.requirement("BR-STORE-024", "BR-HTTP-004")
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100, b"SQLite format 3\0" + b"\0" * 100])
 async def test_a_file_that_is_no_space_is_called_that(tmp_path: Path, content: bytes) -> None:
