@@ -31,6 +31,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--claims", type=int, default=10_000, help="claims in the service's Space; those growth writes")
     parser.add_argument("--step", type=int, default=100_000, help="claims between two lines of growth")
     parser.add_argument("--peer", metavar="BINARY", help="measure this reference engine beside ours")
+    parser.add_argument(
+        "--peer-up-to", type=int, metavar="N", help="no larger sizes of it; its load grows by the square"
+    )
     add_option(parser)
     options = parser.parse_args(arguments)
     unknown = [part for part in options.parts if part not in (*_PARTS, _LONG)]
@@ -40,7 +43,9 @@ def main(arguments: Sequence[str]) -> int:
     if "parse" in parts:
         bench_parse()
     if "engine" in parts:
-        bench_engine([int(size) for size in options.sizes.split(",")], options.peer, options.store)
+        bench_engine(
+            [int(size) for size in options.sizes.split(",")], options.peer, options.store, peer_up_to=options.peer_up_to
+        )
     if "service" in parts:
         bench_service(options.claims)
     if _LONG in parts:

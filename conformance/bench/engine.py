@@ -1,25 +1,35 @@
-"""The engine, the reference engine and the floor on one data set, in one run."""
+"""The engine, the reference engine and the floor on one data set, in one run.
+
+A machine's pace may change by half within minutes. So all Spaces are filled first, and then everything is measured a
+few times in turn, every size of every side: what is compared was measured under the same conditions.
+"""
 
 from __future__ import annotations
 
 import json
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, Protocol
 
 from brain.collector import settle
 from conformance.bench.floor import Floor
 from conformance.bench.measure import forget_peak, peak_mb
-from conformance.bench.people import ASSERT, GROWING, READS, load, parameters_of, person_count
+from conformance.bench.people import ASSERT, READS, load, parameters_of, person_count
 from conformance.engine import EngineAdapter
 from conformance.live import Peer
 from conformance.places import round_trip_ms
 
-_CLAIMS = 200
-_BLOCKS, _BLOCK = 20, 100
+_ROUNDS, _IN_A_ROW = 4, 11
+_CLAIMS_IN_A_ROW = 50
+_BLOCKS_IN_A_ROW, _BLOCK = 5, 100
+_WARMING = 2
+"""Measurements at the beginning of a row that are forgotten: another side had the processor's caches before."""
 _BUDGET_S = 20.0
-"""A read that is slower than this together is repeated no more."""
+"""What took a side longer than this together is repeated no more."""
 
 
 class Driver(Protocol):
@@ -78,76 +88,109 @@ class Theirs:
         self._peer.close()
 
 
-def bench_engine(sizes: Sequence[int], binary: str | None, store: str) -> None:
-    """Every size in turn, then how the medians grew from the smallest to the largest.
+@dataclass(slots=True)
+class _Side:
+    """One engine on a Space of one size.
 
-    store  of `conformance/places.py`; the floor beside a Neo4j is one round trip of its bare driver
+    ids      of its Persons
+    figures  medians in milliseconds by name, the load in seconds, the peak in MB
     """
-    medians: list[Mapping[str, float]] = []
-    for size in sizes:
-        ours = _measured(Ours(store), size)
-        theirs = _measured(Theirs(binary), size) if binary else {}
-        floor = _floor(size) if store == "sqlite" else dict.fromkeys(READS, round_trip_ms())
-        print(f"engine on {store}, {size} Concepts, median ms")
-        bare = "bare SQL" if store == "sqlite" else "bare trip"
-        print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{bare:>12}")
-        for name, figure in ours.items():
-            peer, least = theirs.get(name), floor.get(name)
-            ratio = f"{figure / peer:.3f}" if peer else ""
-            print(f"  {name:<28}{figure:>12.3f}{_or_blank(peer):>12}{ratio:>9}{_or_blank(least):>12}", flush=True)
-        medians.append(ours)
-    if len(sizes) > 1:
-        print(f"growth from {sizes[0]} to {sizes[-1]} Concepts")
-        for name in READS:
-            print(f"  {name:<28}{medians[-1][name] / medians[0][name]:>11.2f}x")
 
+    name: str
+    driver: Driver
+    size: int
+    ids: Sequence[str]
+    figures: dict[str, float] = field(default_factory=dict)
 
-def _measured(driver: Driver, size: int) -> dict[str, float]:
-    """Medians of every read and write, the load in seconds and the peak in MB."""
-    figures: dict[str, float] = {}
-    try:
+    @classmethod
+    def filled(cls, name: str, driver: Driver, size: int) -> _Side:
         ids, seconds = load(lambda command, parameters: driver.run(command, parameters)[0], size)
-        for name, command in READS.items():
-            times: list[float] = []
-            begun = time.perf_counter()
-            for turn in range(9 if name in GROWING else 41):
-                number = (turn * 7919 + 13) % person_count(size)
-                times.append(driver.run(command, parameters_of(command, number))[1])
-                if time.perf_counter() - begun > _BUDGET_S and turn:
-                    break
-            figures[name] = statistics.median(times[1:])
-        figures |= _written(driver, ids)
-        figures["load, s"] = seconds
-        figures["peak memory, MB"] = driver.peak_mb()
-    finally:
-        driver.close()
-    return figures
+        figures = {"load, s": seconds, "peak memory, MB": driver.peak_mb()}
+        return cls(name, driver, size, ids, figures)
 
+    def read(self, name: str, turn: int) -> float:
+        command = READS[name]
+        number = (turn * 7919 + 13) % person_count(self.size)
+        return self.driver.run(command, parameters_of(command, number))[1]
 
-def _written(driver: Driver, ids: Sequence[str]) -> dict[str, float]:
-    """One claim a transaction, and many in one."""
-    times: list[float] = []
-    begun = time.perf_counter()
-    for turn in range(_CLAIMS):
-        bound = {"s": {"id": ids[turn * 31 % len(ids)]}, "v": f"+{turn % 12:02d}:00"}
-        times.append(driver.run(ASSERT, bound)[1])
-        if time.perf_counter() - begun > _BUDGET_S and turn:
-            break
-    figures = {"ASSERT, one a transaction": statistics.median(times)}
-    begun = time.perf_counter()
-    claims = 0
-    for turn in range(_BLOCKS):
+    def claim(self, turn: int) -> float:
+        bound = {"s": {"id": self.ids[turn * 31 % len(self.ids)]}, "v": f"+{turn % 12:02d}:00"}
+        return self.driver.run(ASSERT, bound)[1]
+
+    def block(self, turn: int) -> float:
+        """Many claims at once; the milliseconds of one of them, as its caller has to wait."""
         numbers = range(turn * _BLOCK, (turn + 1) * _BLOCK)
         text = " ".join(
             f'ASSERT (:s{n}, "timezone", :v{n}) {{by: :s{n}, mode: "stated", confidence: 0.8}}' for n in numbers
         )
-        bound = {f"s{n}": {"id": ids[n * 17 % len(ids)]} for n in numbers}
-        driver.run(f"MUTATE {{ {text} }}", bound | {f"v{n}": f"-{n % 12:02d}:30" for n in numbers})
-        claims += _BLOCK
-        if time.perf_counter() - begun > _BUDGET_S:
-            break
-    figures["claim, 100 a transaction"] = (time.perf_counter() - begun) * 1000 / claims
-    return figures
+        bound: dict[str, Any] = {f"s{n}": {"id": self.ids[n * 17 % len(self.ids)]} for n in numbers}
+        begun = time.perf_counter()
+        self.driver.run(f"MUTATE {{ {text} }}", bound | {f"v{n}": f"-{n % 12:02d}:30" for n in numbers})
+        return (time.perf_counter() - begun) * 1000 / _BLOCK
+
+
+def bench_engine(sizes: Sequence[int], binary: str | None, store: str, *, peer_up_to: int | None = None) -> None:
+    """Every read and write at every size, and how the medians grew from the smallest to the largest.
+
+    store       of `conformance/places.py`; the floor beside a Neo4j is one round trip of its bare driver
+    peer_up_to  the largest size the reference engine is measured at, None for all: its load takes time by the square
+    """
+    compared = [size for size in sizes if binary and (peer_up_to is None or size <= peer_up_to)]
+    with ThreadPoolExecutor(1) as beside:
+        filling = beside.submit(
+            lambda: {size: _Side.filled("reference", Theirs(str(binary)), size) for size in compared}
+        )
+        ours = {size: _Side.filled("ours", Ours(store), size) for size in sizes}
+        theirs = filling.result()
+    sides = [side for size in sizes for side in (ours[size], theirs.get(size)) if side is not None]
+    try:
+        floors = {size: _floor(size) if store == "sqlite" else dict.fromkeys(READS, round_trip_ms()) for size in sizes}
+        for name in READS:
+            _in_turn(sides, name, _reading(name), _IN_A_ROW)
+        _in_turn(sides, "ASSERT, one a transaction", _Side.claim, _CLAIMS_IN_A_ROW)
+        _in_turn(sides, "claim, 100 a transaction", _Side.block, _BLOCKS_IN_A_ROW)
+        for size in sizes:
+            _print(store, ours[size], theirs.get(size), floors[size])
+        if len(sizes) > 1:
+            print(f"growth from {sizes[0]} to {sizes[-1]} Concepts")
+            for name in READS:
+                print(f"  {name:<28}{ours[sizes[-1]].figures[name] / ours[sizes[0]].figures[name]:>11.2f}x")
+    finally:
+        for side in sides:
+            side.driver.close()
+
+
+def _reading(name: str) -> Callable[[_Side, int], float]:
+    return lambda side, turn: side.read(name, turn)
+
+
+def _in_turn(sides: Sequence[_Side], name: str, measure: Callable[[_Side, int], float], in_a_row: int) -> None:
+    """The median of each side, some measurements of one after some of the other."""
+    times: dict[int, list[float]] = {place: [] for place in range(len(sides))}
+    turns = {place: count() for place in times}
+    spent = dict.fromkeys(times, 0.0)
+    for _ in range(_ROUNDS):
+        for place, side in enumerate(sides):
+            for taken in range(_WARMING + in_a_row):
+                if spent[place] > _BUDGET_S and times[place]:
+                    break
+                begun = time.perf_counter()
+                figure = measure(side, next(turns[place]))
+                spent[place] += time.perf_counter() - begun
+                if taken >= _WARMING:
+                    times[place].append(figure)
+    for place, side in enumerate(sides):
+        side.figures[name] = statistics.median(times[place])
+
+
+def _print(store: str, ours: _Side, theirs: _Side | None, floor: Mapping[str, float]) -> None:
+    print(f"engine on {store}, {ours.size} Concepts, median ms")
+    bare = "bare SQL" if store == "sqlite" else "bare trip"
+    print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{bare:>12}")
+    for name, figure in ours.figures.items():
+        peer, least = theirs.figures.get(name) if theirs else None, floor.get(name)
+        ratio = f"{figure / peer:.3f}" if peer else ""
+        print(f"  {name:<28}{figure:>12.3f}{_or_blank(peer):>12}{ratio:>9}{_or_blank(least):>12}", flush=True)
 
 
 def _floor(size: int) -> dict[str, float]:
@@ -156,14 +199,14 @@ def _floor(size: int) -> dict[str, float]:
         figures: dict[str, float] = {}
         for name, command in READS.items():
             times = []
-            for turn in range(9 if name in GROWING else 41):
+            for turn in range(_WARMING + _IN_A_ROW):
                 parameters = parameters_of(command, (turn * 7919 + 13) % person_count(size))
                 begun = time.perf_counter()
                 floor.read(name, parameters)
                 times.append((time.perf_counter() - begun) * 1000)
-            figures[name] = statistics.median(times[1:])
+            figures[name] = statistics.median(times[_WARMING:])
         times = []
-        for turn in range(_CLAIMS):
+        for turn in range(_ROUNDS * _CLAIMS_IN_A_ROW):
             begun = time.perf_counter()
             floor.claim(1 + turn)
             times.append((time.perf_counter() - begun) * 1000)

@@ -41,9 +41,6 @@ READS: Mapping[str, str] = {
     ),
 }
 
-GROWING = frozenset({"filter, LIMIT 10", "filter, no match", "grouped count", "ORDER BY, LIMIT 10", "COUNT"})
-"""Reads that have to look at every Person: slow at the reference, so asked less often."""
-
 ASSERT = 'ASSERT (:s, "timezone", :v) {by: :s, mode: "stated", confidence: 0.8}'
 
 _BLOCK = 40

@@ -44,7 +44,7 @@ def search(run: Run, load: Load, query: SearchQuery, at: Seq | None, known: Know
     holders = [(term, count) for term, count in _holders(run, wanted, bindings, known) if count]
     if not holders:
         return []
-    texts, size = _corpus(run, query, bindings)
+    texts, size = _corpus(run, query, bindings, known)
     bindings |= _weighed([(term, (SATURATION + 1) * rarity(texts, count)) for term, count in holders])
     base, slope = length_norm(texts, size)
     bindings |= {"base": base, "slope": slope, "limit": query.limit}
@@ -128,10 +128,15 @@ def _counted(run: Run, wanted: list[str], bindings: dict[str, Any]) -> list[tupl
     return [(term, count) for term, count in run(statement, bindings | {"terms": json_list(wanted)})]
 
 
-def _corpus(run: Run, query: SearchQuery, bindings: dict[str, Any]) -> tuple[int, int]:
+def _corpus(run: Run, query: SearchQuery, bindings: dict[str, Any], known: Known | None) -> tuple[int, int]:
     """How many texts the kind has, and their terms."""
     if bindings["at"] is None:
+        code = bindings["kind"]
+        if known is not None and code in known.corpus:
+            return known.corpus[code]
         [(texts, size)] = run("SELECT texts, size FROM corpus WHERE kind = :kind", bindings)
+        if known is not None:
+            known.corpus[code] = texts, size
         return texts, size
     kind = texts_of(query.kind)
     # Read from the passages themselves, which an erasure takes along: no sum kept per commit could be set right again.

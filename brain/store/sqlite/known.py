@@ -21,12 +21,14 @@ class Known:
     controls  control documents by name; None for what does not exist
     merges    as `Snapshot.merges`; None until somebody asked
     holders   how many texts hold a term of the keyword index, by kind and term, of the first `MOST_TERMS` asked about
+    corpus    how many texts of a kind there are, and their terms
     """
 
     seq: Seq
     controls: dict[str, Document | None] = field(default_factory=dict)
     merges: Mapping[ElementId, ElementId] | None = None
     holders: dict[tuple[int, str], int] = field(default_factory=dict)
+    corpus: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def note_holders(self, kind: int, counts: Mapping[str, int]) -> None:
         """Keep counts of one kind, as long as there is room."""
