@@ -52,4 +52,4 @@ def test_a_wheel_in_an_empty_environment_serves_and_passes_the_tour(tmp_path: Pa
     counted = run(
         [python, "-c", "from brain.packet.tokens import count; print(count('Ana lives in Lisbon.'))"], tmp_path
     )
-    assert counted.strip() == "4"
+    assert counted.strip() == "5"
