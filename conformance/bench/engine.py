@@ -18,14 +18,23 @@ from typing import Any, Protocol
 from brain.collector import settle
 from conformance.bench.floor import Floor
 from conformance.bench.measure import forget_peak, peak_mb
-from conformance.bench.people import ASSERT, READS, load, parameters_of, person_count
+from conformance.bench.people import (
+    ASSERT,
+    CLAIMS_OF_A_BLOCK,
+    READS,
+    block_of,
+    claim_of,
+    load,
+    parameters_of,
+    person_count,
+)
 from conformance.engine import EngineAdapter
 from conformance.live import Peer
 from conformance.places import round_trip_ms
 
 _ROUNDS, _IN_A_ROW = 4, 11
 _CLAIMS_IN_A_ROW = 50
-_BLOCKS_IN_A_ROW, _BLOCK = 5, 100
+_BLOCKS_IN_A_ROW = 5
 _WARMING = 2
 """Measurements at the beginning of a row that are forgotten: another side had the processor's caches before."""
 _BUDGET_S = 20.0
@@ -114,19 +123,16 @@ class _Side:
         return self.driver.run(command, parameters_of(command, number))[1]
 
     def claim(self, turn: int) -> float:
-        bound = {"s": {"id": self.ids[turn * 31 % len(self.ids)]}, "v": f"+{turn % 12:02d}:00"}
-        return self.driver.run(ASSERT, bound)[1]
+        return self.driver.run(ASSERT, claim_of(self.ids, turn))[1]
 
     def block(self, turn: int) -> float:
         """Many claims at once; the milliseconds of one of them, as its caller has to wait."""
-        numbers = range(turn * _BLOCK, (turn + 1) * _BLOCK)
-        text = " ".join(
-            f'ASSERT (:s{n}, "timezone", :v{n}) {{by: :s{n}, mode: "stated", confidence: 0.8}}' for n in numbers
-        )
-        bound: dict[str, Any] = {f"s{n}": {"id": self.ids[n * 17 % len(self.ids)]} for n in numbers}
+        numbers = range(turn * CLAIMS_OF_A_BLOCK, (turn + 1) * CLAIMS_OF_A_BLOCK)
+        claims = {n: (self.ids[n * 17 % len(self.ids)], f"-{n % 12:02d}:30") for n in numbers}
+        command, bound = block_of("timezone", claims)
         begun = time.perf_counter()
-        self.driver.run(f"MUTATE {{ {text} }}", bound | {f"v{n}": f"-{n % 12:02d}:30" for n in numbers})
-        return (time.perf_counter() - begun) * 1000 / _BLOCK
+        self.driver.run(command, bound)
+        return (time.perf_counter() - begun) * 1000 / CLAIMS_OF_A_BLOCK
 
 
 def bench_engine(sizes: Sequence[int], binary: str | None, store: str, *, peer_up_to: int | None = None) -> None:

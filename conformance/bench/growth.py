@@ -7,12 +7,11 @@ import time
 from collections.abc import Sequence
 
 from conformance.bench.engine import Driver, Ours
-from conformance.bench.people import ASSERT, READS, load, parameters_of
+from conformance.bench.people import ASSERT, CLAIMS_OF_A_BLOCK, READS, block_of, claim_of, load, parameters_of
 
 _PERSONS_OF = 14_286
 """Concepts in the Space that is claimed about, of which seven in ten are Persons: some 10,000."""
 
-_BLOCK = 100
 _SINGLES = 100
 _LOOKS = 21
 _SHOWN = ("point", "hop", "BELIEF SLOT", "SEARCH rare")
@@ -28,12 +27,12 @@ def bench_growth(claims: int, step: int, store: str, *, concepts: int = _PERSONS
     try:
         ids, _ = load(lambda command, parameters: driver.run(command, parameters)[0], concepts)
         columns = ("claims", "claims/s", "ASSERT, ms", *(f"{name}, ms" for name in _SHOWN), "peak, MB")
-        print(f"growth on {store}: blocks of {_BLOCK} claims about {len(ids)} Persons, medians")
+        print(f"growth on {store}: blocks of {CLAIMS_OF_A_BLOCK} claims about {len(ids)} Persons, medians")
         print("".join(f"{column:>18}" for column in columns))
         for written in range(0, claims, step):
             until = min(written + step, claims)
             spent = _blocks(driver, ids, written, until)
-            singles = [_single(driver, ids, until + turn) for turn in range(_SINGLES)]
+            singles = [driver.run(ASSERT, claim_of(ids, until + turn))[1] for turn in range(_SINGLES)]
             reads = [_read(driver, name, len(ids)) for name in _SHOWN]
             row = [f"{(until - written) / spent:.0f}", f"{statistics.median(singles):.3f}"]
             row += [f"{milliseconds:.3f}" for milliseconds in reads]
@@ -45,22 +44,13 @@ def bench_growth(claims: int, step: int, store: str, *, concepts: int = _PERSONS
 def _blocks(driver: Driver, ids: Sequence[str], first: int, until: int) -> float:
     """Write claims `first` to `until`; the seconds it took."""
     spent = 0.0
-    for base in range(first, until, _BLOCK):
-        numbers = range(base, min(base + _BLOCK, until))
-        text = " ".join(
-            f'ASSERT (:s{n}, "speaks", :v{n}) {{by: :s{n}, mode: "stated", confidence: 0.8}}' for n in numbers
-        )
-        bound: dict[str, object] = {f"s{number}": {"id": ids[number % len(ids)]} for number in numbers}
-        bound |= {f"v{number}": f"dialect {number}" for number in numbers}
+    for base in range(first, until, CLAIMS_OF_A_BLOCK):
+        numbers = range(base, min(base + CLAIMS_OF_A_BLOCK, until))
+        command, bound = block_of("speaks", {n: (ids[n % len(ids)], f"dialect {n}") for n in numbers})
         begun = time.perf_counter()
-        driver.run(f"MUTATE {{ {text} }}", bound)
+        driver.run(command, bound)
         spent += time.perf_counter() - begun
     return spent
-
-
-def _single(driver: Driver, ids: Sequence[str], number: int) -> float:
-    bound = {"s": {"id": ids[number * 31 % len(ids)]}, "v": f"+{number % 12:02d}:00"}
-    return driver.run(ASSERT, bound)[1]
 
 
 def _read(driver: Driver, name: str, persons: int) -> float:

@@ -7,7 +7,7 @@ interested in a topic, and says where they live. About one description in a thou
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Run = Callable[[str, Mapping[str, Any]], Any]
@@ -43,6 +43,8 @@ READS: Mapping[str, str] = {
 
 ASSERT = 'ASSERT (:s, "timezone", :v) {by: :s, mode: "stated", confidence: 0.8}'
 
+CLAIMS_OF_A_BLOCK = 100
+
 _BLOCK = 40
 
 
@@ -62,6 +64,23 @@ def parameters_of(command: str, number: int) -> dict[str, Any]:
     """What a read of READS asks of Person `number`."""
     values = {"k": f"person:{number}", "name": f"number{number}"}
     return {name: value for name, value in values.items() if f":{name}" in command}
+
+
+def claim_of(ids: Sequence[str], number: int) -> dict[str, Any]:
+    """What ASSERT says as one of many claims in turn, `ids` being those of the Persons."""
+    return {"s": {"id": ids[number * 31 % len(ids)]}, "v": f"+{number % 12:02d}:00"}
+
+
+def block_of(predicate: str, claims: Mapping[int, tuple[str, str]]) -> tuple[str, dict[str, Any]]:
+    """A MUTATE of claims that Persons make of themselves, and its parameters.
+
+    claims  the id of a Person and the value, by number
+    """
+    text = " ".join(
+        f'ASSERT (:s{n}, "{predicate}", :v{n}) {{by: :s{n}, mode: "stated", confidence: 0.8}}' for n in claims
+    )
+    bound: dict[str, Any] = {f"s{number}": {"id": person_id} for number, (person_id, _) in claims.items()}
+    return f"MUTATE {{ {text} }}", bound | {f"v{number}": value for number, (_, value) in claims.items()}
 
 
 def load(run: Run, size: int) -> tuple[list[str], float]:

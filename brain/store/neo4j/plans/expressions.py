@@ -16,12 +16,10 @@ from brain.kip.algebra import (
     Operator,
 )
 from brain.store.base import Json
+from brain.store.comparing import FLIPPED, SIGNS
 from brain.store.neo4j.members import BOOLEAN, NUMBER, TEXT, is_exact, is_in_order
 from brain.store.neo4j.plans import members
 from brain.store.neo4j.plans.query import End, NotPushable, Query, Row
-
-_CYPHER: dict[Operator, str] = {"==": "=", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
-_FLIPPED: dict[Operator, Operator] = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 _LONGEST = 256
 """Most candidates of an IN."""
@@ -62,7 +60,7 @@ def _condition(query: Query, expression: Expression) -> str:
         case Negation(operand=operand):
             return f"(NOT {_condition(query, operand)})"
         case Comparison(operator=operator, left=Constant() as left, right=Access() as right):
-            return _compared(query, _FLIPPED[operator], right, left)
+            return _compared(query, FLIPPED[operator], right, left)
         case Comparison(operator=operator, left=Access() as left, right=Access() | Constant() as right):
             return _compared(query, operator, left, right)
         case Call(function=function, arguments=(Access() as access, *rest)):
@@ -102,7 +100,7 @@ def _compared(query: Query, operator: Operator, left: Access, right: Operand) ->
     if first is not None and second is not None:
         if operator not in ("==", "!="):
             raise NotPushable("an order of elements")
-        return f"({first.id} {_CYPHER[operator]} {second.id})"
+        return f"({first.id} {SIGNS[operator]} {second.id})"
     return _two_members(query, operator, left, right)
 
 
@@ -122,7 +120,7 @@ def _same_element(query: Query, operator: Operator, row: Row, value: Json) -> st
         value = value["id"]
     if operator not in ("==", "!=") or not isinstance(value, str):
         raise NotPushable("an element beside a value")
-    return f"({row.id} {_CYPHER[operator]} {query.bind(value)})"
+    return f"({row.id} {SIGNS[operator]} {query.bind(value)})"
 
 
 def _with_constant(query: Query, operator: Operator, access: Access, value: Json) -> str:
@@ -133,7 +131,7 @@ def _with_constant(query: Query, operator: Operator, access: Access, value: Json
     found = members.judged(query, access, members.ANY if is_equality else members.ORDERED)
     differs = "true" if operator == "!=" else "false"
     of_type = members.number(found) if type_ == NUMBER else members.text(found)
-    return members.by_type(found, type_, f"{of_type} {_CYPHER[operator]} {wanted}", differs)
+    return members.by_type(found, type_, f"{of_type} {SIGNS[operator]} {wanted}", differs)
 
 
 def _bound(query: Query, value: Json) -> tuple[str, str]:
@@ -150,7 +148,7 @@ def _bound(query: Query, value: Json) -> tuple[str, str]:
 def _two_members(query: Query, operator: Operator, left: Access, right: Access) -> str:
     allowed = members.ANY if operator in ("==", "!=") else members.ORDERED
     one, other = (members.judged(query, access, allowed) for access in (left, right))
-    sign = _CYPHER[operator]
+    sign = SIGNS[operator]
     differs = "true" if operator == "!=" else "false"
     return (
         f"CASE WHEN {one} IS NULL OR {other} IS NULL THEN null"

@@ -16,12 +16,10 @@ from brain.kip.algebra import (
     Operator,
 )
 from brain.store.base import Json
+from brain.store.comparing import FLIPPED, SIGNS
 from brain.store.sqlite.keys import eid_of
 from brain.store.sqlite.plans.members import Member, member
 from brain.store.sqlite.plans.query import End, NotPushable, Query, Row, Value
-
-_SQL: dict[Operator, str] = {"==": "=", "!=": "<>", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
-_FLIPPED: dict[Operator, Operator] = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 _LONGEST = 256
 """Most candidates of an IN."""
@@ -42,7 +40,7 @@ def condition(query: Query, expression: Expression) -> str:
         case Negation(operand=operand):
             return f"(NOT {condition(query, operand)})"
         case Comparison(operator=operator, left=Constant() as left, right=Access() as right):
-            return _compared(query, _FLIPPED[operator], right, left)
+            return _compared(query, FLIPPED[operator], right, left)
         case Comparison(operator=operator, left=Access() as left, right=Access() | Constant() as right):
             return _compared(query, operator, left, right)
         case Call(function=function, arguments=(Access() as access, *rest)):
@@ -67,7 +65,7 @@ def _compared(query: Query, operator: Operator, left: Access, right: Operand) ->
     if (first is None) is not (second is None):
         raise NotPushable("an element beside a value")
     if first is not None and second is not None:
-        return f"({first.eid} {_SQL[operator]} {second.eid})" if operator in ("==", "!=") else "undecided()"
+        return f"({first.eid} {SIGNS[operator]} {second.eid})" if operator in ("==", "!=") else "undecided()"
     return _two_members(query, operator, left, right)
 
 
@@ -96,7 +94,7 @@ def _same_id(query: Query, operator: Operator, row: Row, value: Json) -> str:
     eid = eid_of(value) if isinstance(value, str) else None
     if eid is None:
         return query.truth(operator == "!=")
-    return f"({row.eid} {_SQL[operator]} {query.bind(eid)})"
+    return f"({row.eid} {SIGNS[operator]} {query.bind(eid)})"
 
 
 def _with_constant(query: Query, operator: Operator, found: Member, value: Json) -> str:
@@ -105,7 +103,7 @@ def _with_constant(query: Query, operator: Operator, found: Member, value: Json)
     differs = "1" if operator == "!=" else "0"
     type_ = "text" if isinstance(value, str) else "boolean" if isinstance(value, bool) else "number"
     wanted = int(value) if isinstance(value, bool) else value
-    return found.by_type(type_, f"{found.value} {_SQL[operator]} {query.bind(wanted)}", differs)
+    return found.by_type(type_, f"{found.value} {SIGNS[operator]} {query.bind(wanted)}", differs)
 
 
 def _two_members(query: Query, operator: Operator, left: Access, right: Access) -> str:
@@ -113,9 +111,9 @@ def _two_members(query: Query, operator: Operator, left: Access, right: Access) 
     if left.steps == right.steps == ("id",) and operator in ("==", "!="):
         first, second = stands
         if isinstance(first, Row) and isinstance(second, Row):
-            return f"({first.eid} {_SQL[operator]} {second.eid})"
+            return f"({first.eid} {SIGNS[operator]} {second.eid})"
     one, other = member(query, left), member(query, right)
-    compared = f"{one.value} {_SQL[operator]} {other.value}"
+    compared = f"{one.value} {SIGNS[operator]} {other.value}"
     if not one.type and not other.type:
         return f"({compared})"
     differs = "1" if operator == "!=" else "0"
