@@ -12,10 +12,11 @@ import statistics
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from brain.store.base import Store
 from brain.store.sqlite import SqliteStore
@@ -74,6 +75,9 @@ class Neo4j:
 
 
 _TRIPS = 300
+_PROCESSOR = (
+    'CALL dbms.queryJmx("java.lang:type=OperatingSystem") YIELD attributes RETURN attributes.ProcessCpuTime.value'
+)
 _NAMES = ("URI", "USER", "PASSWORD", "DATABASE")
 
 
@@ -94,19 +98,34 @@ def settings_of(store: str) -> Mapping[str, str]:
 
 def round_trip_ms() -> float:
     """The median of a bare driver's round trips to the Neo4j in use."""
-    import neo4j
-
-    variables, times = _neo4j(), list[float]()
-    login = (variables["NEO4J_USER"], variables["NEO4J_PASSWORD"])
-    with (
-        neo4j.GraphDatabase.driver(variables["NEO4J_URI"], auth=login) as driver,
-        driver.session(database=variables["NEO4J_DATABASE"]) as session,
-    ):
+    times = list[float]()
+    with _bare_session() as session:
         for _ in range(_TRIPS):
             begun = time.perf_counter()
             session.run("RETURN 1").consume()
             times.append((time.perf_counter() - begun) * 1000)
     return statistics.median(times)
+
+
+def database_s(store: str) -> float:
+    """Processor time the database has taken since its start; NaN for one that is no process of its own."""
+    if store != "neo4j":
+        return float("nan")
+    with _bare_session() as session:
+        return float(session.run(_PROCESSOR).values()[0][0]) / 1e9
+
+
+@contextmanager
+def _bare_session() -> Iterator[Any]:
+    import neo4j
+
+    variables = _neo4j()
+    login = (variables["NEO4J_USER"], variables["NEO4J_PASSWORD"])
+    with (
+        neo4j.GraphDatabase.driver(variables["NEO4J_URI"], auth=login) as driver,
+        driver.session(database=variables["NEO4J_DATABASE"]) as session,
+    ):
+        yield session
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Benchmarks: `python -m conformance bench [PART …] [--sizes N,…] [--claims N] [--store STORE] [--peer BINARY]`.
+"""Benchmarks: `python -m conformance bench [PART …] [--sizes N,…] [--spaces N,…] [--store STORE] [--peer BINARY]`.
 
 Each figure is the median of repeated runs on this machine, in milliseconds unless said. With `--peer`, the reference
 engine's binary does the same in the same run; figures of the reference's service are those published for a machine like
@@ -8,15 +8,17 @@ these. Nothing here ever fails a build.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 
 from conformance.bench.engine import bench_engine
 from conformance.bench.growth import bench_growth
 from conformance.bench.language import bench_parse
 from conformance.bench.service import bench_service
+from conformance.bench.writers import bench_writers
 from conformance.places import add_option
 
-_PARTS = ("parse", "engine", "service")
+_PARTS = ("parse", "engine", "writers", "service")
 _LONG = "growth"
 """The part that takes from minutes to an hour, and runs only when it is named."""
 
@@ -34,6 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--peer-up-to", type=int, metavar="N", help="no larger sizes of it; its load grows by the square"
     )
+    parser.add_argument("--spaces", default="1,2,5,10", help="how many Spaces are written at once; comma-separated")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="that the writers are spread over")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each line of writers")
     add_option(parser)
     options = parser.parse_args(arguments)
     unknown = [part for part in options.parts if part not in (*_PARTS, _LONG)]
@@ -46,6 +51,9 @@ def main(arguments: Sequence[str]) -> int:
         bench_engine(
             [int(size) for size in options.sizes.split(",")], options.peer, options.store, peer_up_to=options.peer_up_to
         )
+    if "writers" in parts:
+        spaces = [int(number) for number in options.spaces.split(",")]
+        bench_writers(spaces, options.processes, options.seconds, options.store)
     if "service" in parts:
         bench_service(options.claims)
     if _LONG in parts:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from conformance import places
 from conformance.bench import main
 from conformance.bench.floor import READS as BARE
 from conformance.bench.floor import Floor
@@ -33,6 +36,27 @@ def test_growth_measures_after_every_step_of_its_claims(capsys: pytest.CaptureFi
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[2:]] == ["200", "400", "500"]
     assert all(float(figure) > 0 for line in lines[2:] for figure in line.split())
+
+
+@pytest.mark.parametrize("store", places.STORES)
+def test_writers_of_several_spaces_are_measured_together_in_processes_of_their_own(
+    store: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if store == "neo4j":
+        service: Mapping[str, str] = request.getfixturevalue("neo4j_service")
+        monkeypatch.setattr(places, "_neo4j", lambda: service)
+    assert main(["writers", "--store", store, "--spaces", "1,3", "--processes", "2", "--seconds", "0.3"]) == 0
+    title, names, *lines = capsys.readouterr().out.splitlines()
+    assert f"writers on {store}" in title
+    assert "2 processes" in title
+    assert ("bare trip" in title) is (store == "neo4j")
+    assert [len(line.split()) for line in lines] == [8 if store == "neo4j" else 7] * 2, names
+    assert [line.split()[0] for line in lines] == ["1", "3"]
+    for line in lines:
+        spaces, pace, of_each, median, late, *spent = map(float, line.split())
+        assert of_each == pytest.approx(pace / spaces, abs=1)
+        assert 0 < median <= late
+        assert all(figure > 0 for figure in spent)
 
 
 def test_a_part_that_does_not_exist_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
