@@ -89,22 +89,25 @@ def occurs(name: str, folded_text: str) -> bool:
 
 
 def place_of(name: str, folded_text: str) -> int:
-    """Where a name first stands in an already folded text, -1 when it does not.
+    """Where a name first stands in an already folded text, -1 when it does not."""
+    return next(places_of(name, folded_text), -1)
+
+
+def places_of(name: str, folded_text: str) -> Iterator[int]:
+    """Where a name stands in an already folded text, from left to right.
 
     A word ends where a script without spaces begins: `Vim` stands in 谁用Vim, not in Vimeo.
     """
     folded = fold(name)
     if not folded:
-        return -1
-    if _UNSPACED.search(folded):
-        return folded_text.find(folded)
+        return
+    is_unspaced = _UNSPACED.search(folded) is not None
     start = folded_text.find(folded)
     while start >= 0:
         end = start + len(folded)
-        if not (_is_in_word(folded_text[start - 1 : start]) or _is_in_word(folded_text[end : end + 1])):
-            return start
+        if is_unspaced or not (_is_in_word(folded_text[start - 1 : start]) or _is_in_word(folded_text[end : end + 1])):
+            yield start
         start = folded_text.find(folded, start + 1)
-    return -1
 
 
 def _is_in_word(character: str) -> bool:

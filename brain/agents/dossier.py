@@ -16,7 +16,7 @@ from brain.agents.spoken import as_said, first_instant, spoken
 from brain.agents.standing import Testimony, actor_of, begun, start_key, weigh
 from brain.agents.stated import read_stated
 from brain.agents.turns import DossierEntry, KnownClaim, KnownCommitment, KnownVoice, Ref
-from brain.names import are_alike, fold, occurs, sound, spelled_alike, words, worth_searching
+from brain.names import are_alike, fold, occurs, places_of, sound, spelled_alike, words, worth_searching
 from brain.store.base import ElementId
 from brain.times import Timestamp
 
@@ -73,8 +73,9 @@ class Named:
 def find_named(texts: Sequence[str], reading: Reading) -> Named:
     """Look up the names in some texts.
 
-    A Concept is mentioned when one of its names stands in a text as whole words, a Person also by first name. A Person
-    whose first name only sounds like a word there is a look-alike. Order is that of search: best first.
+    A Concept is mentioned when one of its names stands in a text as whole words, a Person also by first name, where
+    that is not the beginning of somebody's full name. A Person of whom a first name there only reminds, in sound or as
+    part of another's full name, is a look-alike. Order is that of search: best first.
     """
     text = "\n".join(texts)
     folded = fold(text)
@@ -89,16 +90,35 @@ def find_named(texts: Sequence[str], reading: Reading) -> Named:
     for rows in reading.ask_all(queries) if queries else []:
         for view in rows:
             found.setdefault(view["id"], entity_of(view))
+    told_apart = _full_names(found.values(), folded)
     mentioned, alike = [], []
     for entity in found.values():
         if entity.type in _UNNAMED_TYPES:
             continue
-        first = [part for name in entity.names for part in words(name)[:1]] if entity.type == "Person" else []
-        if any(occurs(name, folded) for name in (*entity.names, *first)):
+        first = _first_names(entity)
+        if any(occurs(name, folded) for name in entity.names) or any(
+            place not in told_apart.get(part, ()) for part in first for place in places_of(part, folded)
+        ):
             mentioned.append(entity)
         elif any(sound(part) in heard for part in first):
             alike.append(entity)
     return Named(tuple(mentioned), tuple(alike))
+
+
+def _first_names(entity: Entity) -> list[str]:
+    return [part for name in entity.names for part in words(name)[:1]] if entity.type == "Person" else []
+
+
+def _full_names(people: Iterable[Entity], folded: str) -> dict[str, set[int]]:
+    """Where somebody's full name stands in a folded text, by the first name it begins with: whoever else is called so
+    is not meant there."""
+    places: dict[str, set[int]] = {}
+    for entity in people:
+        for name in entity.names if entity.type == "Person" else ():
+            first, *others = words(name) or [""]
+            if others:
+                places.setdefault(first, set()).update(places_of(name, folded))
+    return places
 
 
 _BY_ID = "FIND(?c) WHERE { ?c {state: ?s} FILTER(IN(?c.id, :ids)) }"

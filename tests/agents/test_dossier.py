@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from brain.agents import stated
-from brain.agents.dossier import Entity, read_claims, read_commitments, read_entities
+from brain.agents.dossier import Entity, find_named, read_claims, read_commitments, read_entities
 from brain.agents.reading import Query, Reading
 from brain.gate.gate import reader_session
 from brain.times import Timestamp, milliseconds, timestamp
@@ -50,6 +50,26 @@ def say_words(space: TestSpace, who: Entity, numbers: range) -> None:
         clauses = " ".join(f'ASSERT (:who, "speaks", :v{n}) {{by: :who, mode: "stated", at: :t{n}}}' for n in these)
         values = {f"v{n}": f"word {n}" for n in these} | {f"t{n}": minutes(n) for n in these}
         space.write(f"MUTATE {{ {clauses} }}", who={"id": who.id}, **values)
+
+
+@pytest.mark.parametrize(
+    "text, mentioned, alike",
+    [
+        ("Ana Ruiz says good morning.", ["Ana Ruiz"], ["Ana Lopez"]),
+        ("Ana says good morning.", ["Ana Ruiz", "Ana Lopez"], []),
+        ("Ana Ruiz met the other Ana.", ["Ana Ruiz", "Ana Lopez"], []),
+        ("Ana Ruiz and Ana Lopez met.", ["Ana Ruiz", "Ana Lopez"], []),
+        ("Ana's friend met Ana Lopez.", ["Ana Ruiz", "Ana Lopez"], []),
+    ],
+)
+def test_who_is_called_in_full_does_not_bring_namesakes(
+    space: TestSpace, reading: Watched, text: str, mentioned: list[str], alike: list[str]
+) -> None:
+    for name in ("Ana Ruiz", "Ana Lopez"):
+        person(space, name)
+    named = find_named([text], reading)
+    assert sorted(one.name for one in named.mentioned) == sorted(mentioned)
+    assert sorted(one.name for one in named.alike) == sorted(alike)
 
 
 @pytest.mark.requirement("BR-FORM-019")
