@@ -19,6 +19,7 @@ from kombu.entity import Queue
 
 from brain.settings import Settings, SettingsError
 from workers.kinds import QUEUES, Kind
+from workers.transport import Amqp
 
 CLOCK_S = 300.0
 """How often the clock of every Space's maintenance is looked at (BR-LIFE-004)."""
@@ -61,7 +62,7 @@ def celery_app(settings: Settings, **transport: Any) -> Celery:
     for name in _FOREIGN:
         if os.environ.get(name):
             raise SettingsError(f"cannot start: {name} is no setting; REDIS_URL is")
-    app = Celery("brain", set_as_current=False, fixups=[])
+    app = Celery("brain", amqp=Amqp, set_as_current=False, fixups=[])
     hard_s = settings.worker_hard_limit_ms / 1000
     app.conf.update(
         broker_url=settings.redis_url.get_secret_value(),

@@ -108,6 +108,17 @@ def statuses(home: Fleet, space: str = "home") -> list[str]:
         found.application.spaces.close()
 
 
+def is_working(home: Fleet, number: int, space: str = "home") -> bool:
+    return statuses(home, space)[number - 1] == "working"
+
+
+def family(worker: ServerProcess) -> list[int]:
+    """A worker's process and those it has forked."""
+    pid = worker.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
 def when(holds: Callable[[], Any], seconds: float = 60) -> None:
     """Wait until something holds; a busy machine is given its time."""
     wait_for(holds, seconds)

@@ -10,22 +10,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.service.processes import ServerProcess
-from tests.workers.fleet import Fleet, fleet, statuses, when
+from tests.workers.fleet import Fleet, family, fleet, is_working, statuses, when
 from tests.workers.test_celery_work import accept
 from workers.kinds import Kind
 
 pytestmark = pytest.mark.slow
 
 MINUTE_MS = 60_000
-
-
-def is_working(home: Fleet, number: int) -> bool:
-    found = home.look()
-    try:
-        return bool(found.record(number)["status"] == "working")
-    finally:
-        found.application.spaces.close()
 
 
 def kept(home: Fleet) -> list[str]:
@@ -42,13 +33,6 @@ def commits(home: Fleet) -> int:
         seq = now.seq
     found.application.spaces.close()
     return seq
-
-
-def family(worker: ServerProcess) -> list[int]:
-    """A worker's process and those of its pool."""
-    pid = worker.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *map(int, children)]
 
 
 @pytest.mark.requirement("BR-OPS-003", "BR-OPS-008", "BR-FORM-001", "BR-FORM-032")

@@ -1,0 +1,91 @@
+"""How Celery speaks to Redis here: as kombu does, and so that no fault on the way leaves a worker standing still.
+
+kombu's transport is made up of classes that name each other, and is meant to be extended by other ones; `Amqp` at the
+end is what an application is given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import celery.app.amqp
+import kombu.connection
+from kombu.transport import redis, virtual
+from redis.exceptions import RedisError
+
+_LONGEST_BACK_OFF_S = 5.0
+_PROBE = "{brain.broker}:probe"
+
+
+class QoS(redis.QoS):
+    """The messages a worker holds, of which there may be only so many.
+
+    kombu logs an acknowledgement or a return that Redis did not take, and goes on. The message would keep its place for
+    good, and when every place is kept so, the worker asks for nothing more: it would notice neither that its connection
+    is lost nor that Redis is back. So a place is free after the attempt, whatever came of it. If Redis has kept the
+    message it gives it out again, which changes nothing.
+    """
+
+    def ack(self, delivery_tag: str) -> None:
+        try:
+            super().ack(delivery_tag)  # type: ignore[no-untyped-call]
+        finally:
+            self._free(delivery_tag)
+
+    def reject(self, delivery_tag: str, requeue: bool = False) -> None:
+        try:
+            super().reject(delivery_tag, requeue=requeue)  # type: ignore[no-untyped-call]
+        finally:
+            self._free(delivery_tag)
+
+    def _free(self, delivery_tag: str) -> None:
+        virtual.QoS.ack(self, delivery_tag)  # type: ignore[no-untyped-call]
+
+
+class Channel(redis.Channel):
+    """Messages are held as above."""
+
+    QoS = QoS
+
+
+class Transport(redis.Transport):
+    """Whatever Redis answers that is no answer (it is full, a replica, out of disk) is a connection lost.
+
+    kombu goes on with such a connection: it would ask a server that was a master once for ever, and thousands of times
+    a second. Here the worker connects anew, to whoever has the address by then, and waits longer each time it fails.
+    """
+
+    Channel = Channel
+    connection_errors = (*redis.Transport.connection_errors, RedisError)
+
+    def establish_connection(self) -> Any:
+        """Connect to a Redis that takes writes.
+
+        raises  RedisError when it does not
+        """
+        connection = super().establish_connection()  # type: ignore[no-untyped-call]
+        try:
+            with self._avail_channels[-1].conn_or_acquire() as client:
+                client.set(_PROBE, 1, px=1)
+        except BaseException:
+            self.close_connection(connection)  # type: ignore[no-untyped-call]
+            raise
+        return connection
+
+
+class Connection(kombu.connection.Connection):
+    """By that transport, whichever of its addresses REDIS_URL has; back soon after Redis is."""
+
+    def get_transport_cls(self) -> type[Transport]:
+        return Transport
+
+    def ensure_connection(self, *arguments: Any, **named: Any) -> Connection:
+        named.setdefault("interval_max", _LONGEST_BACK_OFF_S)
+        super().ensure_connection(*arguments, **named)  # type: ignore[no-untyped-call]
+        return self
+
+
+class Amqp(celery.app.amqp.AMQP):  # type: ignore[misc]
+    """Celery's messages, over that connection."""
+
+    Connection = Connection
