@@ -17,12 +17,12 @@ from brain.agents.dossier import (
     read_commitments,
 )
 from brain.agents.jobs import RecallJob
-from brain.agents.reading import Reading
+from brain.agents.reading import Query, Reading
 from brain.agents.spoken import as_said, span_as_said
 from brain.agents.telling import fitted
 from brain.agents.texts import clean, one_line
-from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref
-from brain.agents.words import read_vocabulary
+from brain.agents.turns import KnownClaim, KnownCommitment, KnownEvent, KnownRule, RecallTurn, Ref, Vocabulary
+from brain.agents.words import read_vocabulary, terms_of_relations, without_relations
 from brain.gate.facts import PERSON
 from brain.names import is_reserved, worth_searching
 from brain.store.base import ElementId
@@ -57,7 +57,7 @@ def recall_turn(job: RecallJob, now: Timestamp, reading: Reading) -> RecallTurn:
     vocabulary = read_vocabulary(reading)
     asker = _asker(job, reading)
     named = find_named([job.query, job.topic or ""], reading)
-    found = _search(job.query, reading)
+    found = _search(job.query, reading, vocabulary if named.mentioned or asker else None)
     first = _once([*([asker] if asker else []), *named.mentioned, *found.subjects])[:MAX_ENTRIES]
     claims = read_claims(first, at, reading, is_recall=True)
     ring = _ring(first, claims)
@@ -99,24 +99,37 @@ def _stranger(job: RecallJob) -> Ref | None:
     return Ref(None, one_line(job.counterparty, 120), PERSON)
 
 
-def _search(question: str, reading: Reading) -> _Found:
-    words = " ".join(worth_searching(question, 24))
+def _search(question: str, reading: Reading, vocabulary: Vocabulary | None) -> _Found:
+    """What the words of a question lead to.
+
+    vocabulary  of a Space in which the question names somebody or something: what is known of those is read, and not
+                of everybody who stands in the relation it asks for
+    """
+    words = worth_searching(question, 24)
     if not words:
         return _Found((), (), (), ())
-    asked = {"text": words}
-    events, commitments, insights, stated = reading.ask_all(
-        [
-            ('FIND(?c) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Event" LIMIT 8 }', asked),
-            (_SEARCH_COMMITMENTS, asked),
-            ('FIND(?c) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Insight" LIMIT 8 }', asked),
-            ("FIND(?s) WHERE { ?p SEARCH PROPOSITION :text LIMIT 8 ?p (?s, ?r, ?o) }", asked),
-        ]
-    )
+    asked = {"text": " ".join(words)}
+    queries: list[Query] = [
+        ('FIND(?c) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Event" LIMIT 8 }', asked),
+        (_SEARCH_COMMITMENTS, asked),
+        ('FIND(?c) WHERE { ?c SEARCH CONCEPT :text WITH TYPE "Insight" LIMIT 8 }', asked),
+    ]
+    if vocabulary is not None:
+        relations = terms_of_relations(predicate.name for predicate in vocabulary.predicates)
+        asked = {"text": without_relations(words, relations)}
+    if asked["text"]:
+        queries.append(("FIND(?s) WHERE { ?p SEARCH PROPOSITION :text LIMIT 8 ?p (?s, ?r, ?o) }", asked))
+    events, commitments, insights, *stated = reading.ask_all(queries)
     return _Found(
         tuple(events),
         tuple(_commitment(view, by) for view, by in commitments),
         tuple(insights),
-        tuple(entity_of(view) for view in stated if isinstance(view, Mapping) and view["id"].startswith("C-")),
+        tuple(
+            entity_of(view)
+            for rows in stated
+            for view in rows
+            if isinstance(view, Mapping) and view["id"].startswith("C-")
+        ),
     )
 
 

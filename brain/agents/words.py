@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -12,6 +13,7 @@ from brain.agents.texts import one_line
 from brain.agents.turns import PredicateWord, TypeWord, Vocabulary
 from brain.kip.pipeline import Engine
 from brain.names import words
+from brain.store.search import query_terms
 
 MEANING = 90
 """Characters of a meaning in a prompt."""
@@ -106,6 +108,26 @@ def _meaning(described: Mapping[str, Any]) -> str:
     """The first sentence of a description."""
     text = one_line(str((described.get("definition") or described).get("description") or ""), 400)
     return one_line(text.split(". ")[0].split("; ")[0].rstrip("."), MEANING)
+
+
+def terms_of_relations(names: Iterable[str]) -> frozenset[str]:
+    """The terms by which predicates of these names, or references, are found."""
+    return frozenset(term for name in names for term in terms_of_relation(name))
+
+
+@lru_cache(maxsize=4096)
+def terms_of_relation(name: str) -> tuple[str, ...]:
+    """The terms by which a predicate of this name, or reference, is found."""
+    return tuple(query_terms(name.rpartition("/")[2].replace("_", " ")))
+
+
+def without_relations(question_words: Iterable[str], relations: frozenset[str]) -> str:
+    """The words of a question that name no relation: all Propositions of a relation are found by its words, which costs
+    much and tells nothing apart.
+
+    relations  as of `terms_of_relations`
+    """
+    return " ".join(word for word in question_words if not relations.intersection(query_terms(word)))
 
 
 def nearest(vocabulary: Vocabulary, name: str, count: int = 3) -> tuple[PredicateWord, ...]:

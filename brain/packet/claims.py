@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import log
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from brain.agents.reading import ReadFailed, Reading, ref_id
 from brain.agents.standing import Testimony, weigh
+from brain.agents.words import terms_of_relation, terms_of_relations
 from brain.kip.belief.dependency import is_recording_invalidated
 from brain.kip.pipeline import Engine
 from brain.store.base import Document, ElementId, element_number
@@ -116,7 +116,7 @@ class Claims:
             return
         names = predicate_names(self._reading)
         every = "|".join(f'"{name}"' for name in names) if 0 < len(names) <= _MOST_NAMES else "?r"
-        named = [name for name in names if self._terms.intersection(_terms_of_relation(name))]
+        named = [name for name in names if self._terms.intersection(terms_of_relation(name))]
         crowds = self._reading.ask_all([(_query(_CROWD, side, every), {"ids": list(ids)}) for side in _SIDES])
         for side, counted in zip(_SIDES, crowds, strict=True):
             crowded = [near for near, count in counted if count > CROWDED]
@@ -232,12 +232,7 @@ def predicate_names(reading: Reading) -> tuple[str, ...]:
 
 def relation_terms(reading: Reading) -> frozenset[str]:
     """The terms that the names of predicates are found by; ReadFailed."""
-    return frozenset(term for name in predicate_names(reading) for term in _terms_of_relation(name))
-
-
-@lru_cache(maxsize=4096)
-def _terms_of_relation(reference: str) -> tuple[str, ...]:
-    return tuple(query_terms(reference.rpartition("/")[2].replace("_", " ")))
+    return terms_of_relations(predicate_names(reading))
 
 
 def _listed(reading: Reading) -> Iterable[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from brain.agents.reading import Query, ReadFailed, Reading
+from brain.agents.words import without_relations
 from brain.packet.claims import relation_terms
 from brain.packet.question import Period, Question
 from brain.store.base import Document
-from brain.store.search import query_terms
 
 HITS = 32
 """Hits of one search."""
@@ -53,7 +53,8 @@ def search(question: Question, periods: Sequence[Period], reading: Reading) -> F
 
     A search by likeness that cannot be made leaves its channel out, and says so; any other failure is ReadFailed.
     """
-    words, literal = question.words, _without_relations(question, reading)
+    words = question.words
+    literal = without_relations(words.split(), relation_terms(reading))
     queries: dict[str, Query] = {}
     channels = {"keyword": "complete" if words else "off", "semantic": "off", "time": "complete"}
     if words:
@@ -87,13 +88,6 @@ def by_relation(question: Question, reading: Reading) -> list[Document]:
     """
     words = question.words
     return reading.ask(_FOUND["proposition"].format(mode="", limit=HITS), words=words) if words else []
-
-
-def _without_relations(question: Question, reading: Reading) -> str:
-    """The question's words that name no relation: all Propositions of a relation are found by its words, which costs
-    much and tells nothing apart."""
-    relations = relation_terms(reading)
-    return " ".join(word for word in question.words.split() if not relations.intersection(query_terms(word)))
 
 
 def _excuse(name: str, error: Mapping[str, Any], channels: dict[str, str]) -> None:

@@ -327,3 +327,17 @@ def test_bindings_of_the_host_are_not_redefined(known: TestSpace) -> None:
     arguments: dict[str, Any] = {"command": "FIND(?c) WHERE { ?c {} } LIMIT 1", "parameters": {"at": "x"}}
     known.recall([call("execute_kip_readonly", json.dumps(arguments)), say("ok")], "Alice?")
     assert "NotAuthorized" in known.tool_text()
+
+
+def test_a_question_about_somebody_does_not_bring_everybody_of_its_relation(known: TestSpace) -> None:
+    known.form([remember(claims=[{"msg": 1, "subject": "I", "predicate": "speaks", "text": "fi"}])], said("me", "Dana"))
+    known.recall([say("It does not say.")], "What does Carol speak?")
+    assert [found.who.name for found in turn_of(known).dossier] == ["Carol"]
+    known.recall([say("Dana and Alice do.")], "Who is it that speaks?")
+    assert {"Dana", "Alice"} <= {found.who.name for found in turn_of(known).dossier}
+
+
+def test_a_value_somebody_is_asked_about_by_is_looked_for_beside_a_name(known: TestSpace) -> None:
+    known.form([remember(claims=[{"msg": 1, "subject": "I", "predicate": "speaks", "text": "fi"}])], said("me", "Dana"))
+    known.recall([say("Dana.")], "Who speaks fi with Carol?")
+    assert {"Carol", "Dana"} <= {found.who.name for found in turn_of(known).dossier}

@@ -38,6 +38,15 @@ def test_a_preference_becomes_an_assertion_that_cites_its_message(space: TestSpa
     assert len(row[1]) == 1
 
 
+def test_somebody_asked_about_in_full_is_found_among_many_of_that_first_name(space: TestSpace) -> None:
+    for number in range(14):
+        space.form(MODEL, said(f"I live in Town{number}.", f"Ana Number{number}"))
+    result = ask(space, "Where does Ana Number13 live?")
+    assert result.run.content.startswith("Ana Number13 lives in Town13")
+    assert "Number12" not in result.run.content
+    assert {citation.element_id for citation in result.citations}
+
+
 @pytest.mark.requirement("BR-FORM-018")
 def test_chatter_commits_nothing(space: TestSpace) -> None:
     before = space.head()
