@@ -192,6 +192,20 @@ class EdgeScan:
     targets: frozenset[ElementId] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What is about to be looked up one by one.
+
+    ids     elements
+    keys    of Concepts, of any type and state
+    tuples  active Propositions: subject, lineages of the predicate, object, as `TupleScan` has them
+    """
+
+    ids: frozenset[ElementId] = frozenset()
+    keys: frozenset[str] = frozenset()
+    tuples: frozenset[tuple[str, frozenset[str], str]] = frozenset()
+
+
 class SearchMode(StrEnum):
     """How a search finds (§66.3); the words are those of the language."""
 
@@ -467,6 +481,11 @@ class Transaction(Snapshot, Protocol):
     `seq` is the head it started from. Graph writes become commit `seq + 1`, and only together with `record`.
     State beside the graph may be written with or without a graph commit.
     """
+
+    def look_ahead(self, lookups: Callable[[], Lookups]) -> None:
+        """Hear what is about to be looked up: a store to which every question is a journey asks for it and fetches all
+        of it at once. As with `expect`, no answer depends on it."""
+        ...
 
     def new_ids(self, kind: Kind, count: int) -> list[ElementId]:
         """Fresh ids; those of a transaction that fails are not used up."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 import pytest
 
+from brain.kip.context import Session
+from brain.kip.library import PackageLibrary
+from brain.kip.pipeline import Engine
 from brain.store.base import Kind, SpaceStore, TupleScan
 from brain.store.neo4j import Neo4jStore
+from brain.times import SystemClock
 from tests.store.building import KNOWS, assertion, commit_of, concept, evidence, proposition, ref, write, write_in
 from tests.store.neo4j_service import connected, fresh_store
 
@@ -81,6 +87,46 @@ def test_a_claim_is_begun_with_the_lock_sent_at_once_and_committed(store: Neo4jS
 def test_a_claim_that_can_be_made_again_takes_one_statement(store: Neo4jStore, space: SpaceStore) -> None:
     claim(space, assumed=True)
     assert trips(store, lambda: claim(space, assumed=True)) == 1
+
+
+OWNER = Session(principal_id="owner", channel="test")
+
+
+def run(engine: Engine, command: str, **parameters: Any) -> dict[str, Any]:
+    operation = {"command": command, "parameters": parameters}
+    answer = engine.execute({"kip": "2.0", "operations": [operation]}, OWNER).response
+    assert answer["status"] == "succeeded", answer
+    result: dict[str, Any] = answer["results"][0]["result"]
+    return result
+
+
+def test_a_mutation_looks_up_all_it_names_in_one_statement_and_sends_all_it_writes_in_another(
+    store: Neo4jStore,
+) -> None:
+    library = PackageLibrary()
+    controls = Engine.birth_controls(library, ["cognitive-memory", "general"])
+    engine = Engine(store.create("demo", now_ms=0, controls=controls), library, clock=SystemClock())
+    person = 'CREATE CONCEPT ?{0} {{TYPE "Person" NAME "{0}" SET FIELDS {{key: "{0}"}}}}'
+    made = run(engine, f"MUTATE {{ {' '.join(person.format(name) for name in 'abc')} }}")["handles"]
+    claims = {
+        "new Concepts with keys": f"MUTATE {{ {' '.join(person.format(name) for name in 'defgh')} }}",
+        "Concepts by key": " ".join(
+            ("MUTATE {", *(f'UPSERT CONCEPT ?{x} {{MATCH {{type: "Person", key: "{x}"}}}}' for x in "abcij"), "}")
+        ),
+        "a claim by ids": 'ASSERT (:a, "knows", :b) {by: :c, mode: "stated"}',
+        "a known claim by ids": 'ASSERT (:a, "knows", :b) {by: :b, mode: "stated"}',
+        "a claim of a Literal": 'ASSERT (:a, "timezone", "+01:00") {by: :a, mode: "stated"}',
+        "a claim by keys": (
+            'ASSERT ({type: "Person", key: "a"}, "timezone", "+02:00") {by: {type: "Person", key: "b"}, mode: "stated"}'
+        ),
+    }
+    ids = {name: {"id": made[name]} for name in "abc"}
+    run(
+        engine, 'ASSERT (:a, "knows", :c) {by: :c, mode: "stated"}', **ids
+    )  # control documents and merges are known now
+    taken = {name: trips(store, partial(run, engine, command, **ids)) for name, command in claims.items()}
+    # What a key stands for is known only then, and so is the tuple.
+    assert taken == {**dict.fromkeys(claims, 2), "a claim by keys": 3}
 
 
 def test_a_read_that_can_be_made_again_takes_one_statement(store: Neo4jStore, space: SpaceStore) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from brain import errors
-from brain.ids import is_element_id
 from brain.kip import ast
 from brain.kip.context import Answer, Changed, Run, WriteSet
 from brain.kip.governance import inheritance
@@ -18,6 +17,7 @@ from brain.kip.write.concepts import CreateConcept, UpsertConcept
 from brain.kip.write.define import define
 from brain.kip.write.erased import refuse_erased
 from brain.kip.write.ingest import IngestEntry, mint
+from brain.kip.write.lookups import lookups_of, named
 from brain.kip.write.merge import MergeConcept
 from brain.kip.write.planes import NO_VALUE, change_entry, changed_content, same, stamp
 from brain.kip.write.records import CreateRecord
@@ -79,24 +79,15 @@ def run_kml(
         work.run = replace(run, parameters={**run.parameters, **bound})
         if bind is not None:
             bind.update(bound)
-    work.find(_named(run.parameters))
     clauses = statement.clauses if isinstance(statement, ast.Mutate) else (statement,)
     if len(clauses) > run.limits.plan_elements:
         raise errors.TransactionTooLarge(f"A block takes at most {run.limits.plan_elements} clauses.")
+    tx.look_ahead(lambda: lookups_of(work, clauses))
+    work.find(named(run.parameters))  # at once, before clause by clause asks for it
     steps = [_STEPS[type(clause)](work, clause, position) for position, clause in enumerate(clauses)]
     _run_phases(work, steps)
     write_set = seal(work, frozenset(minted.values()))
     return _answer(work, steps, write_set), write_set
-
-
-def _named(parameters: Mapping[str, Any]) -> list[ElementId]:
-    """What parameters name by id: it is read at once, before clause by clause asks for it."""
-    ids = []
-    for value in parameters.values():
-        named = value.get("id") if isinstance(value, dict) and len(value) == 1 else value
-        if isinstance(named, str) and is_element_id(named):
-            ids.append(named)
-    return ids
 
 
 def _run_phases(work: Workspace, steps: Sequence[Step[Any]]) -> None:

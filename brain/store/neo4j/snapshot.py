@@ -48,10 +48,10 @@ PAGE = 512
 """Elements a scan reads at a time."""
 
 # An index sorts by itself only for those who name all its columns.
-_LAST_VERSION = " ORDER BY v.space DESC, v.id DESC, v.from_seq DESC LIMIT 1"
+LAST_VERSION = " ORDER BY v.space DESC, v.id DESC, v.from_seq DESC LIMIT 1"
 ELEMENTS = (
     "UNWIND $ids AS id CALL (id) { MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
-    f" WHERE v.space = $space AND v.id = id AND v.from_seq <= $at RETURN v{_LAST_VERSION} }}"
+    f" WHERE v.space = $space AND v.id = id AND v.from_seq <= $at RETURN v{LAST_VERSION} }}"
     " RETURN collect([v.from_seq, v.body]) AS found"
 )
 """One list in one record: each record is a message of its own, and a thousand of these take longer than to find what
@@ -66,7 +66,7 @@ _CLIENT_KEY = (
     " WHERE k.space = $space AND k.kind = $kind AND k.key = $key"
     " MATCH (v:Version) USING INDEX v:Version(space, id, from_seq)"
     f" WHERE v.space = $space AND v.id = k.id AND v.from_seq <= $at"
-    f" WITH v{_LAST_VERSION} RETURN collect(v.body) AS found"
+    f" WITH v{LAST_VERSION} RETURN collect(v.body) AS found"
 )
 _TALLIES = (
     "MATCH (t:Tally) USING INDEX t:Tally(space, kind, type, state)"

@@ -4,17 +4,29 @@ in one statement."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from brain import errors
-from brain.store.base import Commit, Document, Element, ElementId, Kind, Overtaken, Passage
+from brain.store.base import (
+    Commit,
+    Document,
+    Element,
+    ElementId,
+    Kind,
+    Lookups,
+    Overtaken,
+    Passage,
+    Scan,
+    TupleScan,
+)
 from brain.store.neo4j import erasure, flush, passages, vectors, versions
 from brain.store.neo4j.changes import Changes
 from brain.store.neo4j.connection import Database, Row, Turn
 from brain.store.neo4j.failures import DriverError, Neo4jError, translated
 from brain.store.neo4j.head import Head, Remembered, Start
 from brain.store.neo4j.keys import kind_of
+from brain.store.neo4j.lookups import LOOKUPS, Gathered, parameters_of
 from brain.store.neo4j.pending import Pending
 from brain.store.neo4j.snapshot import ELEMENTS, Neo4jSnapshot
 from brain.store.neo4j.state import json_text, parsed
@@ -74,6 +86,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
         self._client_keys: list[dict[str, Any]] = []
         self._commit: Commit | None = None
         self._has_changed = False
+        self._gathered = Gathered()
         self._unsent_controls: set[str] = set()
         self.has_sent = False
 
@@ -156,6 +169,26 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
                 found[element_id] = element
         return found
 
+    def look_ahead(self, lookups: Callable[[], Lookups]) -> None:
+        self._time_left()
+        if self._has_changed:
+            return
+        wanted = lookups()
+        if wanted.keys or wanted.tuples:
+            unknown = self._elements.unknown(wanted.ids)
+            asked = {"space": self._space_key, "at": self.seq, **parameters_of(wanted, unknown)}
+            [(named, holders, propositions)] = self._ask(LOOKUPS, asked, self._time_left())
+            self._elements.learn(unknown, ((since, versions.element_of(body)) for since, body in named))
+            self._elements.learn((), self._gathered.keep(wanted, holders, propositions))
+
+    def scan(self, query: Scan) -> Iterator[Element]:
+        found = self._gathered.concepts(query)
+        return super().scan(query) if found is None else iter(found)
+
+    def tuples(self, query: TupleScan) -> list[Element]:
+        found = self._gathered.propositions(query)
+        return super().tuples(query) if found is None else found
+
     def control(self, name: str) -> Document | None:
         self._time_left()
         if name in self._controls:
@@ -187,7 +220,7 @@ class Neo4jTransaction(StateWriter, Neo4jSnapshot):
 
     def put(self, elements: Sequence[Element], *, client_keys: Mapping[ElementId, str] | None = None) -> None:
         self._time_left()
-        self._has_changed = True
+        self._has_changed, self._gathered = True, Gathered()
         self._learn([element.id for element in elements])
         for element in elements:
             if self._elements.put(element):

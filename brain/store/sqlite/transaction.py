@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ import orjson
 
 from brain import errors
 from brain.store import rows
-from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Passage
+from brain.store.base import Commit, Document, Edge, Element, ElementId, Kind, Lookups, Passage
 from brain.store.sqlite import passages, vectors
 from brain.store.sqlite.conditions import integers
 from brain.store.sqlite.keys import (
@@ -113,6 +113,9 @@ class SqliteTransaction(StateWriter, SqliteSnapshot):
     def is_complete(self) -> bool:
         """Whether it may commit: what it changed in the graph has its record."""
         return self._is_recorded or not self._has_changed
+
+    def look_ahead(self, lookups: Callable[[], Lookups]) -> None:
+        pass
 
     def new_ids(self, kind: Kind, count: int) -> list[ElementId]:
         if count <= 0:

@@ -14,6 +14,7 @@ from brain.store.base import (
     EdgeScan,
     Element,
     Kind,
+    Lookups,
     Scan,
     SearchQuery,
     Snapshot,
@@ -41,6 +42,7 @@ from tests.store.building import (
     stub,
     symbol,
     write,
+    write_in,
 )
 
 CITY = "attributes", "city"
@@ -259,6 +261,27 @@ class GraphContract:
                 assert snapshot.edges(made) == [Edge("X-1", "outputs", "E-1", 0, None)]
                 assert snapshot.edges(maker) == [Edge("E-1", "generated_by", "X-1", 0, None)]
                 assert snapshot.elements(["C-1", "P-1", "E-1", "C-77"]).keys() == {"C-1", "P-1", "E-1"}
+
+    @pytest.mark.parametrize("assumed", [False, True])
+    def test_what_a_transaction_looked_ahead_for_changes_no_answer(self, world: SpaceStore, assumed: bool) -> None:
+        lineages, literal = frozenset({KNOWS, LIVES_IN}), '"+01:00"'
+        lookups = Lookups(
+            frozenset({"C-1", "P-1", "C-99"}),
+            frozenset({"nobody", *(query.key for query, _ in SCANS.values() if query.key)}),
+            frozenset((subject, lineages, far) for subject in ("C-1", "C-2") for far in ("C-2", "C-3", literal)),
+        )
+        with world.transaction(assumed=assumed) as transaction:
+            transaction.look_ahead(lambda: lookups)
+            for asked, found in SCANS.values():
+                assert ids(transaction.scan(asked)) == found
+            for query, found in TUPLES.values():
+                assert ids(transaction.tuples(query)) == found
+            assert transaction.elements(["C-1", "C-2", "C-99"]).keys() == {"C-1", "C-2"}
+            made = [concept("C-7", PLACE, key="alice"), proposition("P-7", "C-1", KNOWS, ref("C-2"))]
+            write_in(transaction, [*made, concept("C-1", version=2, key="alice", state="archived")])
+            assert ids(transaction.scan(Scan(Kind.CONCEPT, key="alice"))) == ["C-7"]
+            assert ids(transaction.scan(Scan(Kind.CONCEPT, key="alice", states=None))) == ["C-1", "C-7"]
+            assert ids(transaction.tuples(TUPLES["pairs of a predicate"][0])) == ["P-1", "P-7"]
 
     def test_literals_are_told_apart_by_value_and_datatype(self, space: SpaceStore) -> None:
         literals = [1, "1", True, None, "true", "é", "a" * 100_000, "a" * 100_001, 1.5]
