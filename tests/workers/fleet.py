@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 from pydantic import SecretStr
+from redis import Redis
 
 from conformance.redis_server import RedisServer, redis_server
 from tests.service.processes import ServerProcess, started, wait_for
@@ -49,8 +50,8 @@ class Fleet:
     def keeper(self, **settings: Any) -> ServerProcess:
         return self.worker(module="tests.workers.worker", **settings)
 
-    def beat(self) -> ServerProcess:
-        beat = self._start("beat", module="brain", wait=False)
+    def beat(self, **settings: Any) -> ServerProcess:
+        beat = self._start("beat", module="brain", wait=False, **settings)
         wait_for(lambda: self.told(beat, "beating") or beat.process.poll() is not None, START_S)
         return beat
 
@@ -110,6 +111,11 @@ def statuses(home: Fleet, space: str = "home") -> list[str]:
 
 def is_working(home: Fleet, number: int, space: str = "home") -> bool:
     return statuses(home, space)[number - 1] == "working"
+
+
+def is_at_rest(redis: Redis) -> bool:
+    """Whether no message waits in Redis or is with a worker, whose processes then have nothing to do."""
+    return not redis.hlen("unacked") and not any(redis.llen(kind.queue) for kind in Kind)
 
 
 def family(worker: ServerProcess) -> list[int]:

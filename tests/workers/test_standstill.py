@@ -7,12 +7,15 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
+from conformance.redis_server import redis_server
 from tests.service.processes import ServerProcess
 from tests.workers.fleet import Fleet, family, fleet, is_working, statuses, when
 from tests.workers.test_celery_work import accept
+from tests.workers.wire import Wire, wire
 from workers.kinds import Kind
 
 pytestmark = pytest.mark.slow
@@ -74,3 +77,105 @@ def test_a_worker_whose_processes_all_lose_redis_goes_on_when_it_is_back(
         wake_both(home)
         when(lambda: all(statuses(home, space) == ["completed"] * 2 for space in BOTH), 45)
         assert worker.stop() == 0
+
+
+@pytest.mark.requirement("BR-OPS-003", "BR-OPS-008")
+def test_who_was_left_on_a_replica_by_a_failover_goes_on_with_the_new_master(tmp_path: Path) -> None:
+    with fleet(tmp_path, *BOTH) as home, redis_server(tmp_path / "other") as other, wire(home.redis.url) as to_redis:
+        api = home.api(redis_url=to_redis.url)
+        worker = home.worker("--beat", redis_url=to_redis.url)
+        api.form("I own a boat.")
+        when(lambda: statuses(home) == ["completed"])
+        with other.client() as new:
+            new.config_set("requirepass", urlsplit(home.redis.url).password)
+        to_redis.target = other.url
+        with home.redis.client() as old:
+            old.replicaof("127.0.0.1", 1)
+            api.form("I own a car.")
+            when(lambda: statuses(home) == ["completed"] * 2, 45)
+            # Nor does anybody ask the old one without a pause.
+            time.sleep(1)
+            asked = old.info("stats")["total_commands_processed"]
+            time.sleep(2)
+            assert old.info("stats")["total_commands_processed"] - asked < 40
+            old.replicaof("no", "one")
+        # What was accepted without a wake-up is found as well: beat has come along.
+        accept(home, "I own a bike.")
+        when(lambda: statuses(home) == ["completed"] * 3, 45)
+        assert (api.stop(), worker.stop()) == (0, 0)
+
+
+def is_full(home: Fleet, to_redis: Wire) -> None:
+    with home.redis.client() as redis:
+        redis.config_set("maxmemory-policy", "noeviction")
+        redis.config_set("maxmemory", 1)
+
+
+def has_room(home: Fleet, to_redis: Wire) -> None:
+    with home.redis.client() as redis:
+        redis.config_set("maxmemory", 0)
+
+
+def loads(home: Fleet, to_redis: Wire) -> None:
+    to_redis.answer = b"-LOADING Redis is loading the dataset in memory\r\n"
+
+
+def cannot_save(home: Fleet, to_redis: Wire) -> None:
+    to_redis.answer = b"-MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist\r\n"
+
+
+def says_nothing(home: Fleet, to_redis: Wire) -> None:
+    to_redis.answer = b""
+
+
+def answers(home: Fleet, to_redis: Wire) -> None:
+    to_redis.answer = None
+
+
+@pytest.mark.requirement("BR-OPS-003", "BR-OPS-008")
+@pytest.mark.parametrize(
+    ("fails", "recovers"),
+    [(is_full, has_room), (loads, answers), (cannot_save, answers), (says_nothing, answers)],
+    ids=["full", "loading", "cannot save", "silent"],
+)
+def test_nobody_ends_or_stands_still_while_redis_refuses_what_it_is_asked_or_after(
+    tmp_path: Path, fails: Callable[[Fleet, Wire], None], recovers: Callable[[Fleet, Wire], None]
+) -> None:
+    with fleet(tmp_path, *BOTH) as home, wire(home.redis.url) as to_redis:
+        api = home.api(redis_url=to_redis.url)
+        worker, beat = home.keeper(redis_url=to_redis.url), home.beat(redis_url=to_redis.url)
+        for space in BOTH:
+            api.form("first [slow 3]", space)
+        when(lambda: all(is_working(home, 1, space) for space in BOTH))
+        fails(home, to_redis)
+        when(lambda: all(statuses(home, space) == ["completed"] for space in BOTH))
+        for space in BOTH:
+            api.form("second", space)
+        time.sleep(20)
+        said = worker.said.stat().st_size
+        time.sleep(5)
+        assert worker.said.stat().st_size - said < 20_000, "it says so without a pause"
+        recovers(home, to_redis)
+        when(lambda: all(statuses(home, space) == ["completed"] * 2 for space in BOTH), 45)
+        accept(home, "third")
+        when(lambda: statuses(home) == ["completed"] * 3, 45)
+        assert (api.stop(), worker.stop(), beat.stop()) == (0, 0, 0)
+
+
+@pytest.mark.requirement("BR-OPS-003", "BR-OPS-008")
+def test_connections_that_go_dead_without_a_word_are_replaced(tmp_path: Path) -> None:
+    with fleet(tmp_path, *BOTH) as home, wire(home.redis.url) as to_redis:
+        api = home.api(redis_url=to_redis.url)
+        worker, beat = home.keeper(redis_url=to_redis.url), home.beat(redis_url=to_redis.url)
+        for space in BOTH:
+            api.form("first [slow 3]", space)
+        when(lambda: all(is_working(home, 1, space) for space in BOTH))
+        assert to_redis.drop() > 2
+        for space in BOTH:
+            api.form("second", space)
+        when(lambda: all(statuses(home, space) == ["completed"] * 2 for space in BOTH), 90)
+        # And again while everybody waits.
+        to_redis.drop()
+        accept(home, "third")
+        when(lambda: statuses(home) == ["completed"] * 3, 90)
+        assert (api.stop(), worker.stop(), beat.stop()) == (0, 0, 0)
