@@ -6,15 +6,18 @@ changes nothing but the moment at which somebody looks. That is why nothing is k
 acknowledged after its work, and why the answer to a lost one is the next sweep.
 
 Work of later kinds (a wiki's digest, the scheduling of watches) is one more kind in `workers/kinds.py`, its task, and
-an entry of `schedule` where the clock calls for it.
+an entry of `periods` where the clock calls for it.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
+from celery.schedules import schedule
 from kombu.entity import Queue
 
 from brain.settings import Settings, SettingsError
@@ -44,12 +47,25 @@ def sweep_s(settings: Settings) -> float:
     return min(settings.sweep_interval_ms / 1000, LONGEST_SWEEP_S)
 
 
-def schedule(settings: Settings) -> dict[str, dict[str, Any]]:
-    """What beat sends; a message nobody took before the next one is worth nothing and expires."""
-    periods = {Kind.SWEEP: sweep_s(settings), Kind.CLOCK: CLOCK_S}
+def periods(settings: Settings) -> dict[Kind, float]:
+    """What beat sends, and the seconds between two of a kind."""
+    return {Kind.SWEEP: sweep_s(settings), Kind.CLOCK: CLOCK_S}
+
+
+def steady_now() -> datetime:
+    """The time of the machine since it started, as a date: no hand and no server sets it."""
+    return datetime.fromtimestamp(time.monotonic(), UTC)
+
+
+def _schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+    """What Celery's beat is to do. No message expires: one machine's clock writes that, and another's reads it."""
     return {
-        kind.value: {"task": kind.task, "schedule": seconds, "options": {"queue": kind.queue, "expires": seconds}}
-        for kind, seconds in periods.items()
+        kind.value: {
+            "task": kind.task,
+            "schedule": schedule(seconds, nowfun=steady_now),
+            "options": {"queue": kind.queue},
+        }
+        for kind, seconds in periods(settings).items()
     }
 
 
@@ -105,9 +121,8 @@ def celery_app(settings: Settings, **transport: Any) -> Celery:
         worker_redirect_stdouts=False,
         enable_utc=True,
         timezone="UTC",
-        # In memory: there is nothing a schedule file would have to remember between two starts.
-        beat_scheduler="celery.beat:Scheduler",
-        beat_schedule=schedule(settings),
+        beat_scheduler="workers.beat:Scheduler",
+        beat_schedule=_schedule(settings),
         beat_max_loop_interval=5,
     )
     return app

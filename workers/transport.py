@@ -47,6 +47,10 @@ class Channel(redis.Channel):
 
     QoS = QoS
 
+    def waiting(self, queue: str) -> int:
+        """How many messages nobody has taken from a queue."""
+        return int(self._size(queue))  # type: ignore[no-untyped-call]
+
 
 class Transport(redis.Transport):
     """Whatever Redis answers that is no answer (it is full, a replica, out of disk) is a connection lost.

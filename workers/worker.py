@@ -23,7 +23,7 @@ from celery.worker import state
 
 from brain import __version__, logs
 from brain.settings import OFFLINE_MODEL, Settings, SettingsError
-from workers.beat import check_settings, keep_own_logging
+from workers.beat import Timekeeper, check_settings, keep_own_logging
 from workers.celery_app import celery_app
 from workers.kinds import QUEUES, Kind
 from workers.observing import Numbers
@@ -65,6 +65,8 @@ def work(
     app = celery_app(settings)
     register(app, process)
     _connect_signals(app, process)
+    if with_beat:
+        app.steps["worker"].add(Timekeeper)
     numbers.connect()
     worker = _Worker(
         app=app,
@@ -74,7 +76,6 @@ def work(
         queues=[Kind(name).queue for name in queues],
         loglevel="WARNING",
         quiet=True,
-        beat=with_beat,
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,

@@ -179,3 +179,20 @@ def test_connections_that_go_dead_without_a_word_are_replaced(tmp_path: Path) ->
         accept(home, "third")
         when(lambda: statuses(home) == ["completed"] * 3, 90)
         assert (api.stop(), worker.stop(), beat.stop()) == (0, 0, 0)
+
+
+@pytest.mark.requirement("BR-OPS-003", "BR-OPS-006")
+def test_a_worker_starts_its_beat_again_when_it_dies(tmp_path: Path) -> None:
+    with fleet(tmp_path, "home") as home:
+        worker = home.worker("--beat")
+        for deaths in range(1, 4):
+            *_, beat = family(worker)
+            os.kill(beat, signal.SIGKILL)
+            when(lambda deaths=deaths: len(home.told(worker, "beat_died")) == deaths)
+            # Nobody is woken for it: a sweep of the new one finds it.
+            accept(home, f"I own a thing{deaths}.")
+            when(lambda deaths=deaths: statuses(home) == ["completed"] * deaths)
+        everybody = family(worker)
+        assert worker.stop() == 0
+        when(lambda: not any(Path(f"/proc/{pid}").exists() for pid in everybody), 5)
+        assert len(home.told(worker, "beat_died")) == 3
