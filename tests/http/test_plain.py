@@ -31,19 +31,21 @@ FIRST = (
     "HEAD /info HTTP/1.1", "get /info HTTP/1.1", "GET /info HTTP/1.0", "GET /info HTTP/1.2", "GET  /info HTTP/1.1",
     "GET http://localhost/info HTTP/1.1", "GET * HTTP/1.1", "GET /a b HTTP/1.1", "GET /é HTTP/1.1", "GET /info",
 )  # fmt: skip
+COMMON = ("Content-Length: 3", "content-length:2", "Accept: */*", "Connection: Keep-Alive", "x-request-id:\t a b ")
 LINE_ENDS = ("\r\n", "\n", "\r", "\r\n ", "\r\n\r\n")
 
 
 @st.composite
 def heads(draw: st.DrawFn) -> bytes:
     """The beginning of a connection: a request as clients send it, with something odd in most."""
-    lines = [draw(st.sampled_from(FIRST[:4] * 4 + FIRST)), *draw(st.sampled_from([["Host: localhost"], []]))]
+    lines = [draw(st.sampled_from(FIRST[:4] * 5 + FIRST)), *draw(st.sampled_from([["Host: localhost"]] * 5 + [[]]))]
     for _ in range(draw(st.integers(0, 4))):
         between = draw(st.sampled_from([": ", ":", ":\t", " : "]))
-        lines.append(draw(st.sampled_from(NAMES)) + between + draw(st.sampled_from(VALUES)))
-    ends = [draw(st.sampled_from(LINE_ENDS[:1] * 20 + LINE_ENDS)) for _ in lines]
+        odd = draw(st.sampled_from(NAMES)) + between + draw(st.sampled_from(VALUES))
+        lines.append(draw(st.sampled_from([*COMMON, *COMMON, odd])))
+    ends = [draw(st.sampled_from(LINE_ENDS[:1] * 40 + LINE_ENDS)) for _ in lines]
     text = "".join(line + end for line, end in zip(lines, ends, strict=True)) + draw(
-        st.sampled_from(["\r\n", "\n", ""])
+        st.sampled_from(["\r\n"] * 5 + ["\n", ""])
     )
     return text.encode("latin-1") + draw(st.sampled_from([b"", b"{}\n", b"abcGET /info HTTP/1.1\r\n"]))
 
