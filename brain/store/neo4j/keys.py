@@ -29,6 +29,11 @@ def indexed(text: str | None) -> str | None:
     return _DIGEST + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def is_digest(text: str) -> bool:
+    """Whether a text of an index is the digest of what it stands for."""
+    return text.startswith(_DIGEST)
+
+
 def indexed_all(texts: Iterable[str]) -> list[str]:
     """The same for several, in an order of their own."""
     return sorted({found for text in texts if (found := indexed(text)) is not None})

@@ -201,6 +201,12 @@ TRIPS = {
         1,
     ),
     "a count": ('FIND(COUNT(?b)) WHERE { ?a {key: "a"} (?a, "knows", ?b) }', 1),
+    "who is in no relation": (
+        'FIND(?a.name) WHERE { ?a {type: "Person"} NOT { (?a, "knows", ?b) (?b, "knows", ?c) } } ORDER BY ?a.id LIMIT 3',
+        1,
+    ),
+    "how many are in none": ('FIND(COUNT(?a)) WHERE { ?a {type: "Person"} NOT { (?a, "knows", {key: "b"}) } }', 1),
+    "groups by objects": ('FIND(?b, COUNT(?a)) WHERE { (?a, "knows", ?b) }', 1),
     "one tuple": ('FIND(?b.name) WHERE { ("C-1", "knows", ?b) }', 1),
     "one claim": ('FIND(?w.name) WHERE { ?x ASSERTION {proposition: "P-1", asserted_by: ?w} }', 1),
     "a slot": ('FIND(?s) WHERE { ?a {key: "a"} ?s BELIEF SLOT (?a, "knows") }', 1),

@@ -134,6 +134,7 @@ NATIVE = (
     f"FIND(?a.name) WHERE {{ {PEOPLE} FILTER(?a.attributes.age > 8 && !(?a.attributes.age == 17)) }} LIMIT 10",
     f"FIND(?a.name) WHERE {{ {PEOPLE} }} ORDER BY ?a.attributes.age DESC LIMIT 3",
     f"FIND(?a.attributes.age, COUNT(?a)) WHERE {{ {PEOPLE} }}",
+    f"FIND(?a.attributes.city, MIN(?a.name), MAX(?a._system.version)) WHERE {{ {PEOPLE} }}",
     f'FIND(SUM(?a._system.version)) WHERE {{ {PEOPLE} FILTER(STARTS_WITH(?a.name, "N")) }}',
 )
 """Queries that are one statement."""

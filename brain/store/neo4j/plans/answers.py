@@ -13,7 +13,7 @@ from brain.store.neo4j.plans.counts import count
 from brain.store.neo4j.plans.groups import groups
 from brain.store.neo4j.plans.query import NotPushable, Query
 from brain.store.neo4j.plans.solutions import solutions
-from brain.store.neo4j.plans.steps import add, is_known, names_others
+from brain.store.neo4j.plans.steps import add, is_known, names_others, size
 
 _MOST_STEPS = 12
 
@@ -75,7 +75,7 @@ def statement_of(plan: Step) -> Statement:
 
 
 def _joined(steps: Sequence[Step]) -> Query:
-    if len(steps) > _MOST_STEPS:
+    if size(steps) > _MOST_STEPS:
         raise NotPushable("a text that takes long to be planned")
     if not is_known(steps):
         raise NotPushable("a step of another kind")

@@ -19,13 +19,13 @@ class Rows:
     """The statement of a block.
 
     columns        per variable the place of its id or object key in a row, and for an object that of the body of a
-                   Proposition whose object is a Literal, else None
+                   Proposition whose object is a Literal, else None; None for one that only a NOT has
     tests          places of bodies, and tests of their elements
     """
 
     text: str
     parameters: dict[str, Any]
-    columns: tuple[tuple[int, int | None], ...]
+    columns: tuple[tuple[int, int | None] | None, ...]
     tests: tuple[tuple[int, Test], ...]
     compares_ends: bool
     may_fail: bool
@@ -38,14 +38,17 @@ class Rows:
         tested: dict[str, Element] = {}
         for row in rows:
             if all(test(_element(row[place], tested)) for place, test in self.tests):
-                yield tuple(_cell(row, *column, elements) for column in self.columns)
+                yield tuple(None if column is None else _cell(row, *column, elements) for column in self.columns)
 
 
 def rows_of(query: Query, plan: Block) -> Rows:
     selected: dict[str, int] = {}
-    columns = []
+    columns: list[tuple[int, int | None] | None] = []
     for name in variables(plan):
-        stand = query.stands[name]
+        stand = query.stands.get(name)
+        if stand is None:
+            columns.append(None)
+            continue
         literal = None
         if isinstance(stand, End):
             body = f"CASE WHEN left({stand.id}, 1) IN {ID_LETTERS} THEN null ELSE {stand.proposition}.body END"
@@ -57,7 +60,7 @@ def rows_of(query: Query, plan: Block) -> Rows:
             *query.clauses,
             f"WITH {', '.join(f'{expression} AS c{place}' for expression, place in selected.items())} LIMIT $most",
             f"WITH collect([{', '.join(f'c{place}' for place in range(len(selected)))}]) AS rows",
-            record.bodies(sorted({place for place, _ in columns})),
+            record.bodies(sorted({column[0] for column in columns if column is not None})),
             "RETURN [rows, bodies] AS found",
         ]
     )

@@ -68,7 +68,8 @@ class Query:
     runs_by        what the first pattern's index sorts by, when it does in the order of the elements' numbers
     tests          what is left to be tested in Python: the version looked at, and the test of its element
     compares_ends  whether references are compared, which follow merges
-    is_filtered    whether there was a FILTER
+    is_filtered    whether there was a FILTER or a NOT
+    is_inner       whether this is what a NOT looks for, with the names and parameters of the statement around it
     """
 
     clauses: list[str] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Query:
     tests: list[tuple[str, Test]] = field(default_factory=list)
     compares_ends: bool = False
     is_filtered: bool = False
+    is_inner: bool = False
     _count: int = 0
     _patterns: dict[str, _Pattern] = field(default_factory=dict)
     _made: dict[tuple[str, ...], str] = field(default_factory=dict)
@@ -87,7 +89,7 @@ class Query:
     @property
     def is_joined(self) -> bool:
         """Whether the next pattern is met once for every row of another."""
-        return bool(self.clauses)
+        return self.is_inner or bool(self.clauses)
 
     def bind(self, value: Any) -> str:
         """A parameter for a value. Its name is made of letters, as `connection.py` reads them.
@@ -158,6 +160,40 @@ class Query:
         """Only rows of which a condition is true."""
         self.is_filtered = True
         self.clauses.append(f"WITH {', '.join(self.carried)} WHERE {condition}")
+
+    def inner(self) -> Query:
+        """What is looked for once for every row.
+
+        raises  NotPushable when nothing is known yet
+        """
+        if not self.carried:
+            raise NotPushable("a NOT with nothing before it")
+        return Query(
+            parameters=self.parameters,
+            stands=dict(self.stands),
+            carried=list(self.carried),
+            versions=dict(self.versions),
+            is_filtered=True,
+            is_inner=True,
+            _count=self._count,
+            _made=dict(self._made),
+        )
+
+    def keep_without(self, inner: Query) -> None:
+        """Only rows for which nothing is found."""
+        if inner.tests:
+            raise NotPushable("a NOT of which bodies tell")
+        self.compares_ends |= inner.compares_ends
+        self.is_filtered = True
+        # What may be refused has to be looked at whatever was found before it.
+        enough = "" if inner.has_made_more_than(self) else "WITH 1 AS one LIMIT 1 "
+        names, found = ", ".join(self.carried), f"f{len(self.clauses)}"
+        looked = " ".join([*inner.clauses, f"{enough}RETURN count(*) AS {found}"])
+        self.clauses.append(f"CALL ({names}) {{ {looked} }} WITH {names}, {found} WHERE {found} = 0")
+
+    def has_made_more_than(self, other: Query) -> bool:
+        """Whether it works out anything that the other one does not."""
+        return len(self._made) > len(other._made)
 
     def follow(self, made: list[str]) -> None:
         """Hand on what is known, and what a clause made: names, or `expression AS name`."""

@@ -46,7 +46,7 @@ def solutions(query: Query, plan: Project) -> Solutions:
     names, limit, after = plan.distinct.variables, plan.source.limit, plan.source.after
     if limit is None and not query.is_filtered:
         raise NotPushable("every row, which is sorted as well when it is read")
-    if query.tests or not determines(plan.distinct):
+    if query.tests or not determines(plan.distinct) or not query.stands.keys() >= set(names):
         raise NotPushable("solutions that are found in several ways, or of which bodies tell")
     keys = [key for sort_key in plan.sort.keys for key in _sort_key(query, sort_key)]
     # An index sorts by itself only for those who name all its columns, and by those names.

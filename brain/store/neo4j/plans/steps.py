@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from brain.kip.algebra import Constant, Filter, Known, Lineages, Match, Scan, Step, Term, Tuple, Var
+from brain.kip.algebra import Constant, Filter, Known, Lineages, Match, Not, Scan, Step, Term, Tuple, Var
 from brain.kip.values import identity
 from brain.store.base import Element, Json, Kind
 from brain.store.neo4j.keys import indexed, indexed_all
@@ -36,7 +36,12 @@ def add(query: Query, step: Step) -> None:
 
 def is_known(steps: Sequence[Step]) -> bool:
     """Whether every step is of a kind that can be joined; a quick look before anything is built."""
-    return all(type(step) in _ADD for step in steps)
+    return all(type(step) in _ADD and (not isinstance(step, Not) or is_known(step.block.steps)) for step in steps)
+
+
+def size(steps: Sequence[Step]) -> int:
+    """How many steps these are, those within a NOT too."""
+    return sum(1 + size(step.block.steps) if isinstance(step, Not) else 1 for step in steps)
 
 
 def names_others(step: Step) -> bool:
@@ -50,6 +55,13 @@ def _refuse(_: Query, step: Step) -> None:
 
 def _filter(query: Query, step: Filter) -> None:
     query.keep(condition(query, step.condition))
+
+
+def _not(query: Query, step: Not) -> None:
+    inner = query.inner()
+    for part in step.block.steps:
+        add(inner, part)
+    query.keep_without(inner)
 
 
 # --- elements ---------------------------------------------------------------------------------------------------------
@@ -262,4 +274,4 @@ def _object(query: Query, version: str, term: Term) -> str:
     raise NotPushable("an end by canonical id")
 
 
-_ADD: Mapping[type[Step], Callable[[Query, Any], None]] = {Filter: _filter, Scan: _scan, Tuple: _tuple}
+_ADD: Mapping[type[Step], Callable[[Query, Any], None]] = {Filter: _filter, Not: _not, Scan: _scan, Tuple: _tuple}

@@ -6,8 +6,8 @@ WITH v1, v1_id, m1, CASE WHEN left(m1, 1) IN ['b', 'n', 's', 't'] OR m1 IS NULL 
 WITH v1, v1_id, m1, j2, CASE WHEN v1.attributes IS NULL THEN toString(1 / $nothing) ELSE split(split(v1.attributes, $v_ag)[1], $entry)[0] END AS m3
 WITH v1, v1_id, m1, j2, m3, CASE WHEN left(m3, 1) IN ['n'] OR m3 IS NULL THEN m3 ELSE toString(1 / $nothing) END AS j4
 WITH v1, v1_id, m1, j2, m3, j4, CASE WHEN j4 IS NULL THEN null WHEN NOT (j4 CONTAINS '.' OR j4 CONTAINS 'e') AND abs(toInteger(substring(j4, 1))) <= 1099511627776 THEN toInteger(substring(j4, 1)) ELSE 1 / $nothing END AS w5
-WITH j2 AS g0, v1_id AS a0, w5 AS a1, [v1_id] AS solution LIMIT $most
-WITH g0, count(DISTINCT a0) AS n0, sum(a1) AS n1, count(a1) AS n2, count(*) AS ways, collect(solution)[..$cited] AS cited LIMIT $rows
+WITH j2 AS g0, v1_id AS a0, w5 AS a1, [v1_id] AS seen, [] AS unseen LIMIT $most
+WITH g0, count(DISTINCT a0) AS n0, sum(a1) AS n1, count(a1) AS n2, count(*) AS ways, collect(seen + unseen)[..$cited] AS cited LIMIT $rows
 WITH coalesce(sum(ways), 0) AS met, collect([g0, n0, n1, n2, cited]) AS rows
 WITH met, rows, [] AS bodies
 RETURN [met, rows, bodies] AS found

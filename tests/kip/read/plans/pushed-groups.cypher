@@ -7,8 +7,8 @@ WITH v1, v1_id, m1, j2
 WHERE CASE WHEN j2 IS NULL THEN null WHEN left(j2, 1) = 'n' THEN toFloat(substring(j2, 1)) IN $v_ah WHEN left(j2, 1) = 'b' THEN substring(j2, 1) IN $v_ai ELSE substring(j2, 1) IN $v_ag END
 WITH v1, v1_id, m1, j2, CASE WHEN v1.attributes IS NULL THEN toString(1 / $nothing) ELSE split(split(v1.attributes, $v_aj)[1], $entry)[0] END AS m3
 WITH v1, v1_id, m1, j2, m3, CASE WHEN left(m3, 1) IN ['b', 'n', 's', 't'] OR m3 IS NULL THEN m3 ELSE toString(1 / $nothing) END AS j4
-WITH j4 AS g0, v1_id AS a0, [v1_id] AS solution LIMIT $most
-WITH g0, count(a0) AS n0, count(*) AS ways, collect(solution)[..$cited] AS cited LIMIT $rows
+WITH j4 AS g0, v1_id AS a0, [v1_id] AS seen, [] AS unseen LIMIT $most
+WITH g0, count(a0) AS n0, count(*) AS ways, collect(seen + unseen)[..$cited] AS cited LIMIT $rows
 WITH coalesce(sum(ways), 0) AS met, collect([g0, n0, cited]) AS rows
 WITH met, rows, [] AS bodies
 RETURN [met, rows, bodies] AS found
