@@ -202,7 +202,7 @@ TRIPS = {
     ),
     "a count": ('FIND(COUNT(?b)) WHERE { ?a {key: "a"} (?a, "knows", ?b) }', 1),
     "who is in no relation": (
-        'FIND(?a.name) WHERE { ?a {type: "Person"} NOT { (?a, "knows", ?b) (?b, "knows", ?c) } } ORDER BY ?a.id LIMIT 3',
+        'FIND(?a.id) WHERE { ?a {type: "Person"} NOT { (?a, "knows", ?b) (?b, "knows", ?c) } } ORDER BY ?a.id LIMIT 3',
         1,
     ),
     "how many are in none": ('FIND(COUNT(?a)) WHERE { ?a {type: "Person"} NOT { (?a, "knows", {key: "b"}) } }', 1),
