@@ -14,7 +14,8 @@ from kombu.transport import redis, virtual
 from redis.exceptions import RedisError
 
 _LONGEST_BACK_OFF_S = 5.0
-_PROBE = "{brain.broker}:probe"
+PROBE = "{brain.broker}:probe"
+"""What is written to see whether Redis takes writes; it is gone at once."""
 
 
 class QoS(redis.QoS):
@@ -70,7 +71,7 @@ class Transport(redis.Transport):
         connection = super().establish_connection()  # type: ignore[no-untyped-call]
         try:
             with self._avail_channels[-1].conn_or_acquire() as client:
-                client.set(_PROBE, 1, px=1)
+                client.set(PROBE, 1, px=1)
         except BaseException:
             self.close_connection(connection)  # type: ignore[no-untyped-call]
             raise

@@ -29,6 +29,7 @@ from workers.kinds import QUEUES, Kind
 from workers.observing import Numbers
 from workers.pool_process import STOP_SIGNAL, PoolProcess
 from workers.tasks import register
+from workers.watch import Watch
 
 if TYPE_CHECKING:
     from brain.app import Application
@@ -68,12 +69,13 @@ def work(
     if with_beat:
         app.steps["worker"].add(Timekeeper)
     numbers.connect()
+    worker_queues = [Kind(name).queue for name in queues]
     worker = _Worker(
         app=app,
         hostname=f"brain-{os.getpid()}@%h",
         pool="prefork",
         concurrency=settings.worker_concurrency,
-        queues=[Kind(name).queue for name in queues],
+        queues=worker_queues,
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,
@@ -89,7 +91,10 @@ def work(
         beat=with_beat,
         model=f"{settings.model_family}/{settings.model_name}" if settings.has_provider else OFFLINE_MODEL,
     )
+    watch = Watch(settings, worker_queues, settings.worker_concurrency, worker.give_up)
+    signals.worker_ready.connect(lambda **_: watch.start(), weak=False)
     worker.start()
+    watch.stop()
     numbers.close()
     log.info("stopped")
     return 0 if worker.was_asked_to_stop else 1
@@ -111,6 +116,12 @@ class _Worker(Worker):  # type: ignore[misc]
         state.should_stop = 0
         threading.Thread(target=self._stop_pool, args=(is_first,), name="stopping", daemon=True).start()
 
+    def give_up(self) -> None:
+        """End by itself, as if asked to. From any thread."""
+        if state.should_stop is None:
+            state.should_stop = 1
+            self._stop_pool(True)
+
     def _stop_pool(self, is_first: bool) -> None:
         self._signal_pool(STOP_SIGNAL)
         if not is_first:
@@ -121,7 +132,7 @@ class _Worker(Worker):  # type: ignore[misc]
         log.error("pool_killed")
         self._signal_pool(signal.SIGKILL)
         time.sleep(_HAND_BACK_S)
-        os._exit(0)
+        os._exit(0 if self.was_asked_to_stop else 1)
 
     def _signal_pool(self, number: signal.Signals) -> None:
         pids: list[int] = []

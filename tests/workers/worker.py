@@ -1,6 +1,7 @@
 """A worker process for tests: the real one, with the keeper as its model and a clock that can be set.
 
 `python -m tests.workers.worker`; what it is asked to remember may also say `[kill]`: the process that works on it ends.
+While there is a file `deaf` beside the Spaces it takes no messages, and it looks after itself more often than others.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from brain.app import Application, build
 from brain.settings import Settings, load_settings
 from brain.times import SystemClock
 from tests.service.keeper import Keeper
+from workers import watch
+from workers.transport import QoS
 from workers.worker import work
 
 
@@ -48,5 +51,13 @@ def _build(settings: Settings) -> Application:
     )
 
 
+def _may_be_deaf(settings: Settings) -> None:
+    deaf, hears = settings.local_db_path.parent / "deaf", QoS.can_consume
+    QoS.can_consume = lambda qos: not deaf.exists() and hears(qos)
+    watch.LOOK_S = 0.3
+
+
 if __name__ == "__main__":
-    sys.exit(work(load_settings(), build=_build))
+    settings = load_settings()
+    _may_be_deaf(settings)
+    sys.exit(work(settings, build=_build))
