@@ -30,6 +30,7 @@ from brain.service.progress import (
     progress_of,
 )
 from brain.service.records import record_of
+from brain.service.silence import Silence
 from brain.service.spaces import OpenSpace
 from brain.service.triggers import is_due_by_clock
 from brain.store.base import Document, Lease, LeaseLost, Reader, Snapshot, SpaceStore, Transaction, Work, WorkStatus
@@ -46,6 +47,7 @@ class Queue:
         self._clock = clock
         self._holder = holder
         self._ttl_ms = lease_ttl_ms
+        self._silence = Silence(lease_ttl_ms)
 
     # --- accepting ----------------------------------------------------------------------------------------------------
 
@@ -136,7 +138,8 @@ class Queue:
         if following is None:
             return None
         due = 0 if following.status is WorkStatus.RUNNING else following.not_before
-        return collection_of(following), max(due, lease.expires_ms if lease else 0, at) - at
+        held_ms = self._silence.left_ms(lease, at) if lease else 0
+        return collection_of(following), max(due - at, held_ms, 0)
 
     def _next_due(self, reader: Reader) -> Work | None:
         """The entry to take now: maintenance comes first, each queue is in order of acceptance."""
@@ -158,7 +161,10 @@ class Queue:
             # A lease that is still good is somebody's, and be it this very process: one pass at a time.
             if self._is_held(tx):
                 return None
-            lease = tx.acquire_lease(PASS_LEASE, self._holder, ttl_ms=self._ttl_ms, now_ms=at)
+            before = tx.lease(PASS_LEASE)
+            # One that is over by its holder's silence is over at the time it tells.
+            over_ms = max(at, before.expires_ms) if before else at
+            lease = tx.acquire_lease(PASS_LEASE, self._holder, ttl_ms=self._ttl_ms, now_ms=over_ms)
             if lease is None:
                 return None
             while (due := self._next_due(tx)) and only in (None, due.queue):
@@ -202,7 +208,7 @@ class Queue:
 
     def _is_held(self, reader: Reader) -> bool:
         lease = reader.lease(PASS_LEASE)
-        return lease is not None and lease.expires_ms > self._clock.now_ms()
+        return lease is not None and not self._silence.has_ended(lease, self._clock.now_ms())
 
     # --- working ------------------------------------------------------------------------------------------------------
 

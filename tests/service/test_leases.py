@@ -18,8 +18,8 @@ from brain.service.byok import OwnModels
 from brain.service.passes import Passes
 from brain.service.queue import Queue
 from brain.service.spaces import OpenSpace
-from brain.store.base import Document
-from brain.times import FixedClock
+from brain.store.base import Document, LeaseLost
+from brain.times import FixedClock, SystemClock
 from tests.service.world import World, until, world
 
 pytestmark = pytest.mark.anyio
@@ -217,3 +217,45 @@ def _passes(home: World, form: object) -> Passes:
         maintain=maintain,
         settle=settle,
     )
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.mark.requirement("BR-FORM-033", "BR-OPS-005")
+async def test_a_holder_that_died_under_a_later_clock_is_waited_for_no_longer_than_any_other(
+    tmp_path: Path, clock: FixedClock
+) -> None:
+    async with two(tmp_path, clock, lease_ttl_ms=1_000) as (dead, other):
+        await dead.submit("interrupted", "after")
+        taken = dead.application.queue.take(dead.application.spaces.get("home"))
+        assert taken is not None
+        clock.advance(-DAY_MS)
+        assert await other.work() == 0
+        outlook = other.application.queue.outlook(other.application.spaces.get("home").store)
+        assert outlook == ("formation", 1_000)
+        await anyio.sleep(1.1)
+        assert await other.work() == 2
+        assert other.statuses() == ["completed"] * 2
+        # And it is over for the one that was given up, should it live.
+        with pytest.raises(LeaseLost):
+            dead.application.queue.renew(dead.application.spaces.get("home"), taken)
+
+
+@pytest.mark.requirement("BR-FORM-033", "BR-LIFE-012")
+async def test_a_holder_whose_clock_is_a_day_ahead_keeps_its_lease_while_it_lives(tmp_path: Path) -> None:
+    clock = SystemClock()
+    ahead = world(tmp_path, clock=FixedClock(clock.now_ms() + DAY_MS), lease_ttl_ms=1_000)
+    ahead.create()
+    other = world(tmp_path, clock=clock, lease_ttl_ms=1_000)
+    await ahead.submit("long [slow 3]")
+    async with anyio.create_task_group() as group:
+        group.start_soon(ahead.work)
+        await until(lambda: ahead.keeper.at_work)
+        while ahead.keeper.at_work:
+            ahead.clock.advance(50)
+            assert await other.work() == 0
+            await anyio.sleep(0.05)
+    assert ahead.statuses() == ["completed"]
+    ahead.application.spaces.close()
+    other.application.spaces.close()
