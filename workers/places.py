@@ -19,13 +19,16 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from brain import logs
 from brain.broker import redis_client
 from brain.settings import Settings
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +52,12 @@ local most, ttl, patience = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[
 local returned = tonumber(ARGV[6])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- What ends later than it can was written before the clock was set back; who is there writes it anew.
+for key, longest in pairs({[held] = now + ttl, [seen] = now + patience}) do
+  for _, late in ipairs(redis.call('ZRANGEBYSCORE', key, '(' .. longest, '+inf')) do
+    redis.call('ZADD', key, longest, late)
+  end
+end
 redis.call('ZREMRANGEBYSCORE', held, '-inf', now)
 for at = 7, 6 + returned do redis.call('ZREM', held, ARGV[at]) end
 for at = 7 + returned, #ARGV do redis.call('ZADD', held, now + ttl, ARGV[at]) end
@@ -109,6 +118,7 @@ class SharedPlaces:
         self._is_lost = False
         self._back_off_s = _FIRST_BACK_OFF_S
         self._thread: threading.Thread | None = None
+        self._client: Redis | None = None
         self._script: Any = None
 
     @asynccontextmanager
@@ -188,12 +198,17 @@ class SharedPlaces:
             return self._ttl_ms / 3_000 if self._held else None
 
     def _ask(self, returned: list[str], held: list[str], wanted: str) -> bool:
-        if self._script is None:
-            self._script = redis_client(self._settings, _ANSWER_S).register_script(_SCRIPT)
+        if self._client is None:
+            self._client = redis_client(self._settings, _ANSWER_S)
+            self._script = self._client.register_script(_SCRIPT)
         numbers = [self._most, self._ttl_ms, _PATIENCE_MS, len(returned)]
         return bool(self._script(keys=KEYS, args=[self._name, wanted, *numbers, *returned, *held]))
 
     def _go_on_without(self, fault: Exception, wanted: str) -> float:
+        client, self._client = self._client, None
+        if client is not None:  # else one that was a master would be asked for good
+            with suppress(Exception):
+                client.close()
         with self._changed:
             if wanted:  # which may have been given, and the answer lost
                 self._returned[wanted] = self._end_of_lease()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio
 import pytest
@@ -27,10 +28,12 @@ from tests.service.processes import ROOT, wait_for
 from tests.service.world import settings_for
 from tests.workers.fleet import fleet, statuses, when
 from tests.workers.test_processes import provider_settings, remembers
+from tests.workers.wire import wire
 from workers.places import KEYS, SharedPlaces
 
 pytestmark = pytest.mark.anyio
-HELD, LINE, _ = KEYS
+HELD, LINE, SEEN = KEYS
+DAY_MS = 86_400_000
 REQUEST = ModelRequest((ModelMessage("user", "hello"),), (), 100, 60_000)
 
 
@@ -124,6 +127,40 @@ async def test_a_killed_process_gives_its_place_back_when_its_lease_has_run_out(
         async with mine.place():
             assert time.monotonic() - killed < 30
             assert redis.zcard(HELD) == 1
+
+
+@pytest.mark.requirement("BR-AGENT-004", "BR-OPS-007")
+async def test_places_of_the_dead_come_back_though_the_clock_of_redis_was_set_back(
+    redis: Redis, redis_url: str
+) -> None:
+    seconds, micros = redis.time()
+    later = seconds * 1000 + DAY_MS
+    redis.zadd(HELD, {"dead:1": later})
+    redis.zadd(LINE, {"gone": (seconds - 60) * 1_000_000 + micros})
+    redis.zadd(SEEN, {"gone": later})
+    with anyio.fail_after(30):
+        async with places(redis_url).place():
+            assert redis.zcard(HELD) == 1
+            assert not redis.zcard(LINE)
+
+
+@pytest.mark.requirement("BR-AGENT-004", "BR-OPS-007")
+async def test_places_are_shared_again_after_a_failover(tmp_path: Path) -> None:
+    with (
+        redis_server(tmp_path / "one") as one,
+        redis_server(tmp_path / "other") as other,
+        wire(one.url) as to_redis,
+        one.client() as old,
+        other.client() as new,
+    ):
+        new.config_set("requirepass", urlsplit(one.url).password)
+        async with places(to_redis.url).place():
+            assert old.zcard(HELD) == 1
+            to_redis.target = other.url
+            old.replicaof("127.0.0.1", 1)
+            with anyio.fail_after(10):
+                await until(lambda: new.zcard(HELD) == 1)
+        await until(lambda: new.zcard(HELD) == 0)
 
 
 @pytest.mark.requirement("BR-AGENT-004")
