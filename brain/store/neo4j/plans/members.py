@@ -45,9 +45,9 @@ def entry(query: Query, access: Access) -> str:
         return query.made("m", f"'{TEXT}' + {stand.id}")
     version, holder, before = _place(query, access)
     end = query.constant("entry", ENTRY)
-    found = f"split(split({version}.{holder}, {query.bind(before)})[1], {end})[0]"
     # An earlier release has written a version that has none.
-    return query.made("m", f"CASE WHEN {version}.{holder} IS NULL THEN toString({undecided(query)}) ELSE {found} END")
+    held = f"coalesce({version}.{holder}, toString({undecided(query)}))"
+    return query.made("m", f"split(split({held}, {query.bind(before)})[1], {end})[0]")
 
 
 def _place(query: Query, access: Access) -> tuple[str, str, str]:

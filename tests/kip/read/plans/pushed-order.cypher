@@ -1,7 +1,7 @@
 MATCH (v1:Version) USING INDEX SEEK v1:Version(space, type, number)
 WHERE v1.space = $space AND v1.number IS NOT NULL AND v1.kind = $v_aa AND v1.type = $v_ab AND v1.state IN $v_ac AND v1.from_seq <= $at AND $at < v1.to_seq
 WITH v1, v1.id AS v1_id
-WITH v1, v1_id, CASE WHEN v1.attributes IS NULL THEN toString(1 / $nothing) ELSE split(split(v1.attributes, $v_ae)[1], $entry)[0] END AS m1
+WITH v1, v1_id, split(split(coalesce(v1.attributes, toString(1 / $nothing)), $v_af)[1], $entry)[0] AS m1
 WITH v1, v1_id, m1, CASE WHEN left(m1, 1) IN ['b', 'n', 's'] OR m1 IS NULL THEN m1 ELSE toString(1 / $nothing) END AS j2
 WITH v1, v1_id, m1, j2, coalesce(CASE left(j2, 1) WHEN 'b' THEN 0 WHEN 'n' THEN 1 WHEN 's' THEN 2 WHEN 't' THEN 2 END, -9) AS k3
 WITH v1, v1_id, m1, j2, k3, CASE left(j2, 1) WHEN 'n' THEN toFloat(substring(j2, 1)) WHEN 'b' THEN j2 = 'btrue' ELSE substring(j2, 1) END AS k4
