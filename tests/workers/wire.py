@@ -36,6 +36,8 @@ class Wire:
         return len(self._lead)
 
     def close(self) -> None:
+        with suppress(OSError):
+            self._door.shutdown(socket.SHUT_RDWR)  # else who waits at it lets one more in
         self._door.close()
         for line in self._lead:
             line.close()
