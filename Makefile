@@ -7,9 +7,10 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 # Tests of the whole application, run on SQLite with all others and then on Neo4j.
 ON_BOTH := tests/http/test_access.py tests/http/test_changes.py tests/http/test_description_holds.py \
-	tests/http/test_door.py tests/http/test_memory.py tests/http/test_runs.py tests/service/test_command_line.py \
-	tests/service/test_leases.py tests/service/test_maintenance.py tests/service/test_offsets.py \
-	tests/service/test_queue.py tests/service/test_settings.py tests/service/test_spaces.py
+	tests/http/test_door.py tests/http/test_memory.py tests/http/test_packet.py tests/http/test_runs.py \
+	tests/service/test_command_line.py tests/service/test_leases.py tests/service/test_maintenance.py \
+	tests/service/test_offsets.py tests/service/test_queue.py tests/service/test_settings.py \
+	tests/service/test_spaces.py
 
 .PHONY: run test services lint types cases clean serve
 
