@@ -120,7 +120,7 @@ class Expressions:
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _comparison(self, node: ast.Binary) -> Expression:
-        left, right = self.value(node.left), self.value(node.right)
+        left, right = self._compared(node.left), self._compared(node.right)
         for side in (left, right):
             if isinstance(side, Items) or (isinstance(side, Constant) and not _comparable(side.value, node.operator)):
                 raise errors.TypeMismatch(
@@ -128,6 +128,14 @@ class Expressions:
                     hint='IN(?x.name, ["A", "B"]) tests a list of candidates.',
                 )
         return Comparison(cast("Operator", node.operator), left, right)
+
+    def _compared(self, node: ast.Expression) -> Expression:
+        """One side of a comparison, whose value decides nothing but what rows meet it."""
+        return Constant(self.binder.given(node)) if isinstance(node, ast.Parameter) else self.value(node)
+
+    def _listed(self, node: ast.Expression) -> Expression:
+        """The candidates for an id, by which elements may be looked up."""
+        return Constant(self.binder.listed(node)) if isinstance(node, ast.Parameter) else self.value(node)
 
     def _minus(self, operand: ast.Expression) -> Expression:
         inner = self.value(operand)
@@ -139,7 +147,8 @@ class Expressions:
 
     def _call(self, node: ast.FunctionCall) -> Expression:
         name = node.name.upper()
-        arguments = tuple(self.value(argument) for argument in node.arguments)
+        looks_up = name == "IN" and isinstance(first := node.arguments[0], ast.FieldAccess) and first.steps == ("id",)
+        arguments = tuple(map(self._listed if looks_up else self.value, node.arguments))
         _check_constants(name, arguments, self.binder.limits.regex_bytes)
         return Call(name, arguments)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from brain.kip.governance.plane import Plane
     from brain.kip.governance.sight import Sight
     from brain.kip.schema import Environment
+    from brain.kip.templates import Templates
     from brain.store.embedding import Embedder, EmbeddingFailure
 
 CORE_PERMISSIONS: frozenset[str] = frozenset(
@@ -154,6 +155,7 @@ class Run:
     sight        what is hidden from the caller; the snapshot shows none of it. None when nothing is
     weighed      the Space as belief may be worked out for this caller; None for the snapshot itself
     plane        the protected state as it stands; None where nobody governed
+    templates    plans of this Space to fill again; None to make each anew
     """
 
     snapshot: Snapshot
@@ -173,6 +175,7 @@ class Run:
     sight: Sight | None = None
     weighed: Snapshot | None = None
     plane: Plane | None = None
+    templates: Templates | None = None
 
     def check_deadline(self) -> None:
         """ExecutionTimeout once the operation has run too long."""

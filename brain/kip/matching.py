@@ -23,6 +23,7 @@ from brain.kip.algebra import (
     Scan,
     Var,
 )
+from brain.kip.given import in_both
 from brain.kip.resolve import Binder, named_id, shown
 from brain.store.base import Document, ElementId, Json, Kind
 from brain.store.base import Scan as Conditions
@@ -157,8 +158,8 @@ class _Reader:
         if isinstance(value, ast.Variable):
             self.draft.matches.append(Match(("id",), Var(value.name)))
             return
-        ids = frozenset((named_id(self._text(value, "id"), "id"),))
-        self.draft.ids = ids if self.draft.ids is None else self.draft.ids & ids
+        ids = frozenset((named_id(self._given_text(value, "id"), "id"),))
+        self.draft.ids = ids if self.draft.ids is None else in_both(self.draft.ids, ids)
 
     def _state(self, value: ast.PatternValue) -> None:
         stored = ("_system", "state")
@@ -177,7 +178,7 @@ class _Reader:
             case ast.Variable(name=name):
                 self._match(path, Var(name), edges)
             case ast.Literal() | ast.Parameter():
-                bound = self.binder.scalar(value)
+                bound = self.binder.given(value)
                 if bound is None:
                     self._match(path, Constant(None))
                 elif isinstance(bound, str):
@@ -198,7 +199,7 @@ class _Reader:
             case ast.Variable(name=name):
                 self._match(path, Var(name))
             case ast.Literal() | ast.Parameter():
-                self._constant(path, self.binder.scalar(value))
+                self._constant(path, self.binder.given(value))
             case ast.ObjectPattern(members=members):
                 for member in members:
                     self.member(path, member.name, member.value)
@@ -238,7 +239,7 @@ class _Reader:
             case ast.Variable(name=name):
                 return Var(name)
             case ast.Literal() | ast.Parameter():
-                return Constant(self.binder.scalar(value))
+                return Constant(self.binder.given(value))
             case ast.ArrayPattern():
                 return self._items(value)
             case ast.ObjectPattern(members=members):
@@ -249,6 +250,10 @@ class _Reader:
         if not isinstance(value, (ast.Literal, ast.Parameter)):
             raise errors.TypeMismatch(f"{what} is a string or a variable, not a pattern.")
         return self.binder.text(value, what)
+
+    def _given_text(self, value: ast.PatternValue, what: str) -> str:
+        """The same where it only fills its place."""
+        return self.binder.given_text(value, what) if isinstance(value, ast.Parameter) else self._text(value, what)
 
     def _condition(self, name: str, value: Any) -> None:
         self.draft.conditions[name] = value

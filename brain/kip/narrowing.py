@@ -21,6 +21,7 @@ from brain.kip.algebra import (
     Tuple,
     Union,
 )
+from brain.kip.given import ListedIds, in_both
 from brain.store.base import ElementId, Kind
 from brain.store.base import Scan as Conditions
 
@@ -65,7 +66,7 @@ def _only(step: Scan, named: _Named) -> Scan:
     ids = named.get(step.variable)
     if ids is None:
         return step
-    return replace(step, ids=ids if step.ids is None else step.ids & ids)
+    return replace(step, ids=ids if step.ids is None else in_both(step.ids, ids))
 
 
 def _without_ids(step: Filter, findable: set[str], named: _Named) -> Filter | None:
@@ -93,6 +94,6 @@ def _note(part: Expression, findable: set[str], named: _Named) -> bool:
             return False
     if name not in findable or not all(isinstance(one, str) for one in candidates):
         return False
-    ids = frozenset(candidates)
-    named[name] = named[name] & ids if name in named else ids
+    ids = candidates.ids if isinstance(candidates, ListedIds) else frozenset(candidates)
+    named[name] = in_both(named[name], ids) if name in named else ids
     return True

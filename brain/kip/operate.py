@@ -292,6 +292,7 @@ class Operator:
             sight=access.sight,
             weighed=access.weighed,
             plane=access.plane,
+            templates=self.engine.templates,
         )
 
     def require_runnable(self, prepared: Prepared) -> None:

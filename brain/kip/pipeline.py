@@ -35,6 +35,7 @@ from brain.kip.read import pinned_seq, run_find
 from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
 from brain.kip.scopes import has_search
+from brain.kip.templates import Templates
 from brain.kip.write import run_kml
 from brain.store.base import Document, ElementId, Kind, Snapshot, SpaceMissing, SpaceStore, Transaction
 from brain.times import Clock, Seq
@@ -76,6 +77,7 @@ class Engine:
         self.space_uri = f"kip:space:{space.space_id}"
         self.cursor_key = _cursor_key(space)
         self.planes = Planes()
+        self.templates = Templates()
         self._ends_ms: float | None = None
         self._environments: dict[int, Environment] = {}
         self._lock = threading.Lock()

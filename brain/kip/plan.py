@@ -19,6 +19,7 @@ from brain.kip.closed import closed_attributes
 from brain.kip.conditions import Expressions
 from brain.kip.context import Run
 from brain.kip.explain import show_plan
+from brain.kip.given import Uses
 from brain.kip.narrowing import narrowed
 from brain.kip.resolve import CORE_STRUCTURAL, Binder
 from brain.kip.rules import arrange
@@ -33,18 +34,19 @@ from brain.store.embedding import Embedder
 __all__ = ["plan_of", "plan_of_where", "show_plan"]
 
 
-def plan_of(statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None) -> algebra.Project:
+def plan_of(
+    statement: ast.Find, run: Run, after: tuple[Json, ...] | None = None, *, uses: Uses | None = None
+) -> algebra.Project:
     """The plan of a FIND.
 
     after   the position a cursor continues behind
+    uses    notes what became of the parameters, those apart that only `belief_request` reads
     raises  InvalidSyntax, ReferenceError, TypeMismatch, SchemaSymbolNotFound and whatever else is wrong with the
             statement, before any element is read
     """
-    binder = Binder.of(run)
+    binder = Binder.of(run, uses)
     expressions = _expressions(statement.where, binder)
-    planner = _Planner(
-        binder, expressions, _belief_request(statement, binder, run), run.embedder, look=run.check_deadline
-    )
+    planner = _Planner(binder, expressions, belief_request(statement, run), run.embedder, look=run.check_deadline)
     block = planner.block(statement.where, frozenset())
     check_steps(block, run.limits)
     limit = None if statement.limit is None else binder.whole_number(statement.limit, "LIMIT")
@@ -73,21 +75,25 @@ def _searched(where: ast.Where) -> Iterator[str]:
             yield from _searched(clause.where)
 
 
-def _belief_request(statement: ast.Find, binder: Binder, run: Run) -> BeliefRequest | None:
+def belief_request(statement: ast.Find, run: Run) -> BeliefRequest | None:
     """What the statement says about belief, when it says anything or asks for any."""
+    binder = Binder.of(run)
     for_time = None if statement.for_time is None else binder.scalar(statement.for_time)
     if statement.for_time is not None and for_time is None:
         raise errors.TypeMismatch("FOR TIME takes an instant, not null.")
     epistemic = None if statement.epistemic is None else binder.document(statement.epistemic)
-    if statement.for_time is None and epistemic is None and not _asks_belief(statement.where):
-        return None
-    return BeliefRequest.parse(run, epistemic, for_time)
+    return BeliefRequest.parse(run, epistemic, for_time) if asks_belief(statement) else None
 
 
-def _asks_belief(where: ast.Where) -> bool:
+def asks_belief(statement: ast.Find) -> bool:
+    """Whether a statement says anything about belief, or asks for any."""
+    return statement.for_time is not None or statement.epistemic is not None or _has_belief(statement.where)
+
+
+def _has_belief(where: ast.Where) -> bool:
     return any(
         isinstance(clause, (ast.BeliefPattern, ast.BeliefSlotPattern))
-        or (isinstance(clause, (ast.Optional, ast.Union, ast.Not)) and _asks_belief(clause.where))
+        or (isinstance(clause, (ast.Optional, ast.Union, ast.Not)) and _has_belief(clause.where))
         for clause in where.clauses
     )
 
@@ -283,14 +289,10 @@ class _Planner:
 
     def described(self, pattern: ast.ObjectPattern) -> Known | Var:
         """An inline pattern: a reference when it only names an element, else a Concept pattern of its own."""
-        members = {member.name: member.value for member in pattern.members}
-        scalars = {
-            name: self.binder.scalar(value)
-            for name, value in members.items()
-            if isinstance(value, (ast.Literal, ast.Parameter))
-        }
+        scalars = {m.name: m.value for m in pattern.members if isinstance(m.value, (ast.Literal, ast.Parameter))}
         if len(scalars) == len(pattern.members) and set(scalars) in _REFERENCE_SHAPES:
-            return cast("Known", self.binder.reference(scalars))
+            read = self.binder.given if set(scalars) == {"id"} else self.binder.scalar
+            return cast("Known", self.binder.reference({name: read(value) for name, value in scalars.items()}))
         name = self.binder.hidden("c")
         self._scan(name, Kind.CONCEPT, pattern)
         return Var(name)

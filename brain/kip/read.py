@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -21,6 +20,7 @@ from brain.kip.plan import plan_of
 from brain.kip.resolve import Binder
 from brain.kip.schema import Environment
 from brain.kip.search import search_context
+from brain.kip.templates import Asked
 from brain.store.base import Json
 from brain.times import Seq
 
@@ -34,10 +34,11 @@ def run_find(statement: ast.Find, run: Run) -> Answer:
             what only a row shows, ResourceExhausted past the hop limit, ExecutionTimeout, CursorExpired
     """
     continued = _continued(statement, Binder.of(run), run)
-    plan = plan_of(statement, run, None if continued is None else position_from(continued.position))
+    asked = _asked(statement, run, continued)
+    plan = asked.plan
     graph = Graph(run, None if continued is None else continued.ranking)
     try:
-        rows, is_cut = _page(plan, graph)
+        rows, is_cut = _page(asked, graph)
     except errors.HistoricalSearchUnavailable as error:
         if continued is None:
             raise
@@ -83,12 +84,17 @@ def _continued(statement: ast.Find, binder: Binder, run: Run) -> Cursor | None:
     return continued
 
 
-def _page(plan: algebra.Project, graph: Graph) -> tuple[list[AnswerRow], bool]:
-    """The rows of a page, and whether more follow: one more than asked for is looked for."""
-    limit = plan.source.limit
-    wider = plan if limit is None else algebra.Project(replace(plan.source, limit=limit + 1), plan.outputs)
+def _asked(statement: ast.Find, run: Run, continued: Cursor | None) -> Asked:
+    if continued is not None:
+        return Asked.once(plan_of(statement, run, position_from(continued.position)))
+    return Asked.once(plan_of(statement, run)) if run.templates is None else run.templates.asked(statement, run)
+
+
+def _page(asked: Asked, graph: Graph) -> tuple[list[AnswerRow], bool]:
+    """The rows of a page, and whether more follow."""
+    limit = asked.limit
     rows: list[AnswerRow] = []
-    for row in islice(answer(wider, graph), None if limit is None else limit + 1):
+    for row in islice(answer(asked, graph), None if limit is None else limit + 1):
         rows.append(row)
         graph.check_held(len(rows))
     return rows[:limit], limit is not None and len(rows) > limit

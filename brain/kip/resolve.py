@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from brain import errors
 from brain.ids import MAX_SAFE_INTEGER, is_element_id, object_key
 from brain.kip import ast
 from brain.kip.algebra import HIDDEN, Known, Lineages, PathStep
 from brain.kip.context import Limits, Run
+from brain.kip.given import Make, Uses
 from brain.kip.schema import Environment, SymbolKind
 from brain.store.base import Document, ElementId, Json
 
@@ -24,17 +26,21 @@ CORE_STRUCTURAL = frozenset({"associated_actors", "context", "evidence", "genera
 
 @dataclass(slots=True)
 class Binder:
-    """The values and the vocabulary one statement is bound with."""
+    """The values and the vocabulary one statement is bound with.
+
+    uses  notes what became of each parameter, for a plan that is to be used again
+    """
 
     environment: Environment
     parameters: Mapping[str, Json]
     limits: Limits
     space_uri: str = ""
+    uses: Uses | None = None
     _hidden: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
 
     @classmethod
-    def of(cls, run: Run) -> Binder:
-        return cls(run.environment, run.parameters, run.limits, run.space_uri)
+    def of(cls, run: Run, uses: Uses | None = None) -> Binder:
+        return cls(run.environment, run.parameters, run.limits, run.space_uri, uses)
 
     def hidden(self, what: str = "") -> str:
         """A fresh variable that no author can have written."""
@@ -46,6 +52,26 @@ class Binder:
         """The JSON value of a literal or parameter; ReferenceError when nothing is bound to it."""
         if isinstance(node, ast.Literal):
             return node.value
+        if self.uses is not None:
+            self.uses.deciding.add(node.name)
+        return self._value(node)
+
+    def given(self, node: ast.Scalar, make: Make | None = None) -> Json:
+        """The same where a text only fills its place, and nothing depends on more than the shape of the value.
+
+        make  what stands there instead of a text
+        """
+        value = node.value if isinstance(node, ast.Literal) else self._value(node)
+        if self.uses is not None and isinstance(node, ast.Parameter):
+            return self.uses.fills(node.name, value) if make is None else self.uses.fills(node.name, value, make)
+        return value if make is None or not isinstance(value, str) else make(value)
+
+    def listed(self, node: ast.Parameter) -> Json:
+        """The same where ids are listed that elements are looked up by."""
+        value = self._value(node)
+        return value if self.uses is None else self.uses.lists(node.name, value)
+
+    def _value(self, node: ast.Parameter) -> Json:
         if node.name not in self.parameters:
             near = ", ".join(f":{name}" for name in sorted(self.parameters)) or "none"
             raise errors.ReferenceError(
@@ -57,10 +83,11 @@ class Binder:
 
     def text(self, node: ast.Scalar, what: str) -> str:
         """A string; TypeMismatch otherwise."""
-        value = self.scalar(node)
-        if not isinstance(value, str):
-            raise errors.TypeMismatch(f"{what} is a string, not {shown(value)}.")
-        return value
+        return _text(self.scalar(node), what)
+
+    def given_text(self, node: ast.Scalar, what: str) -> str:
+        """The same where it only fills its place."""
+        return _text(self.given(node), what)
 
     def whole_number(self, node: ast.Scalar, what: str) -> int:
         """A whole number from 0 to 2^53 - 1; TypeMismatch otherwise (§44.8)."""
@@ -112,14 +139,14 @@ class Binder:
 
     def element(self, node: ast.Scalar, what: str) -> str:
         """The id a scalar spells; it need not exist. InvalidIdentifier for a text no id is spelled like."""
-        return named_id(self.text(node, what), what)
+        return named_id(self.given_text(node, what), what)
 
     def subject(self, node: ast.Literal | ast.Parameter) -> Known | Document:
         """The subject a scalar names: an element, or a description `{type, key}` that the planner turns into a pattern.
 
         raises  InvalidSyntax for a Literal in the text, TypeMismatch for a bound one (§8.4)
         """
-        value = self.scalar(node)
+        value = self.given(node)
         if isinstance(value, Mapping):
             return self.reference(value)
         if isinstance(value, str) and is_element_id(value):
@@ -132,15 +159,16 @@ class Binder:
 
     def object(self, node: ast.Literal | ast.Parameter) -> Known | Document:
         """The object a scalar names: a Literal, an element, or, for text in the form of an id, either."""
-        value = self.scalar(node)
+        value = node.value if isinstance(node, ast.Literal) else self._value(node)
+        if isinstance(value, str):
+            made = [self.given(node, object_key), *([self.given(node)] if is_element_id(value) else ())]
+            return Known(frozenset(cast("list[str]", made)))
+        value = self.given(node)
         if isinstance(value, Mapping):
             return self.reference(value)
         if isinstance(value, list):
             raise errors.TypeMismatch(f"An object is an element or a scalar, not {shown(value)}.")
-        keys = {object_key(value)}
-        if isinstance(value, str) and is_element_id(value):
-            keys.add(value)
-        return Known(frozenset(keys))
+        return Known(frozenset((object_key(value),)))
 
     def reference(self, value: Document) -> Known | Document:
         """What a reference object names (§8, §71.1).
@@ -167,6 +195,12 @@ class Binder:
             f"{shown(value)} does not name an element.",
             hint='Bind an id, {"id": …}, {"canonical_id": …} or {"type": …, "key": …}.',
         )
+
+
+def _text(value: Json, what: str) -> str:
+    if not isinstance(value, str):
+        raise errors.TypeMismatch(f"{what} is a string, not {shown(value)}.")
+    return value
 
 
 def named_id(text: str, what: str) -> ElementId:

@@ -44,7 +44,7 @@ def search_query(
     elif node.predicate is not None:
         lineages = binder.symbol("predicate", binder.text(node.predicate, "WITH PREDICATE")).lineages
     mode = search_mode(binder, node.mode, embedder)
-    text = binder.text(node.text, "The text of a SEARCH")
+    text = binder.given_text(node.text, "The text of a SEARCH")
     return SearchQuery(Kind(node.kind.lower()), text, lineages, limit, threshold(binder, node.threshold), mode)
 
 

@@ -230,6 +230,20 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A plan that is asked again and again with other texts in it.
+
+    plan    with a `brain.kip.given.Given` in the place of each of these texts
+    values  they are made of this time
+    kept    whatever the store keeps of the plan
+    """
+
+    plan: Step
+    values: Mapping[str, Json]
+    kept: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A search over the elements of one kind that are active at the snapshot.
 
@@ -437,11 +451,12 @@ class Snapshot(Reader, Protocol):
         """
         ...
 
-    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
+    def select(self, plan: Step, repeated: Repeated | None = None) -> Iterator[tuple[Json, ...]] | None:
         """Run a whole plan natively, or None when this store cannot: the caller then runs it step by step.
 
         Rows are as `brain.kip.algebra` describes them, streamed in bounded memory.
 
+        repeated  what the plan was filled from, when it is one of many that differ in given texts only
         raises  Undecided, from any row on, for a value the store cannot judge as the language does
         """
         ...

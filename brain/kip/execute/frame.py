@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from brain.kip.execute.bindings import Batch, BeliefValue, Datum, EdgeValue, Row
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.validity import Validities, is_validity
 from brain.kip.values import Ref, SymbolValue, Value
+from brain.store.base import Repeated
 
 BATCH = 512
 """Rows that go through a step together."""
@@ -24,18 +25,24 @@ Reader = Callable[[Row], Value]
 """Reads a value out of a row."""
 
 
+def _made_once(_: Step) -> None:
+    return None
+
+
 @dataclass(slots=True)
 class Frame:
     """
     cells       variable name to its place in a row
+    repeated    which part of a template a part of the plan was filled from
     natively    whether the store may run what it can by itself
     branches    rows of UNION blocks that ran, by the step's identity
     validities  the computed validity of derivations
     """
 
     graph: Graph
-    cells: dict[str, int]
+    cells: Mapping[str, int]
     natively: bool = True
+    repeated: Callable[[Step], Repeated | None] = _made_once
     branches: dict[int, list[Batch]] = field(default_factory=dict)
     validities: Validities = field(init=False)
 

@@ -18,7 +18,7 @@ def run_natively(block: Block, frame: Frame) -> Iterator[Batch] | None:
     """The rows of a block as the store makes them, in any order, or None when it cannot."""
     if not _may_be_offered(frame):
         return None
-    found = frame.graph.snapshot.select(block)
+    found = frame.graph.snapshot.select(block, frame.repeated(block))
     if found is None:
         return None
     places = [frame.cells[name] for name in variables(block)]
@@ -28,7 +28,7 @@ def run_natively(block: Block, frame: Frame) -> Iterator[Batch] | None:
 def select(plan: Project, frame: Frame) -> Iterator[list[tuple[Row, frozenset[ElementId]]]] | None:
     """The distinct solutions a plan answers, in order and cut, each with further elements that bound it; None when the
     store cannot."""
-    found = frame.graph.snapshot.select(plan) if _may_be_offered(frame) else None
+    found = frame.graph.snapshot.select(plan, frame.repeated(plan)) if _may_be_offered(frame) else None
     if found is None:
         return None
     places = [frame.cells[name] for name in plan.distinct.variables]
@@ -39,7 +39,7 @@ def select(plan: Project, frame: Frame) -> Iterator[list[tuple[Row, frozenset[El
 
 def select_groups(group: Group, frame: Frame) -> Iterator[tuple[Json, ...]] | None:
     """The groups of a plan as the store makes them, or None when it cannot."""
-    return frame.graph.snapshot.select(group) if _may_be_offered(frame) else None
+    return frame.graph.snapshot.select(group, frame.repeated(group)) if _may_be_offered(frame) else None
 
 
 def binding(cell: Json, frame: Frame) -> Cell:

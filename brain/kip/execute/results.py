@@ -19,6 +19,7 @@ from brain.kip.execute.ordering import Key, Ranked, is_behind, key_of, sort
 from brain.kip.execute.pushdown import select, select_groups
 from brain.kip.execute.scans import first_elements, starts_in_order
 from brain.kip.execute.tuples import Join
+from brain.kip.templates import Asked
 from brain.store.base import ElementId, Json, Undecided
 
 SPARE = 512
@@ -39,16 +40,16 @@ class AnswerRow:
     bound: frozenset[ElementId]
 
 
-def answer(plan: Project, graph: Graph) -> Iterator[AnswerRow]:
+def answer(asked: Asked, graph: Graph) -> Iterator[AnswerRow]:
     """The rows of a plan, in order."""
     given = 0
     try:
-        for row in _answer(plan, Frame.of(plan.block, graph)):
+        for row in _answer(asked.plan, Frame(graph, asked.cells, repeated=asked.repeated)):
             yield row
             given += 1
     except Undecided:
         # The order of an answer does not depend on who runs the plan.
-        yield from islice(_answer(plan, Frame.of(plan.block, graph, natively=False)), given, None)
+        yield from islice(_answer(asked.plan, Frame(graph, asked.cells, natively=False)), given, None)
 
 
 def offered(plan: Project) -> Iterator[algebra.Step]:

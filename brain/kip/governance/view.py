@@ -151,7 +151,7 @@ class View:
         self.sight.judge(passage.id for passage in found)
         return [passage for passage in found if self._gives(passage.id)]
 
-    def select(self, plan: Any) -> None:  # noqa: ARG002
+    def select(self, plan: Any, repeated: Any = None) -> None:  # noqa: ARG002
         """A plan that runs in the database would meet what is hidden; here it runs step by step."""
         return
 

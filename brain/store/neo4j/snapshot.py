@@ -23,6 +23,7 @@ from brain.store.base import (
     Json,
     Kind,
     Passage,
+    Repeated,
     Scan,
     SearchQuery,
     TupleScan,
@@ -173,7 +174,7 @@ class Neo4jSnapshot(RecordReader):
 
     # --- plans --------------------------------------------------------------------------------------------------------
 
-    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
+    def select(self, plan: Step, repeated: Repeated | None = None) -> Iterator[tuple[Json, ...]] | None:  # noqa: ARG002
         statement = self._compiled(plan)
         return None if statement is None else self._run_plan(statement)
 

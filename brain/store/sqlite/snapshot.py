@@ -27,6 +27,7 @@ from brain.store.base import (
     Json,
     Kind,
     Passage,
+    Repeated,
     Scan,
     SearchQuery,
     TupleScan,
@@ -219,19 +220,34 @@ class SqliteSnapshot(StateReader):
             found.append(Passage(id_of(eid), since, by.text))
         return found
 
-    def select(self, plan: Step) -> Iterator[tuple[Json, ...]] | None:
-        statement = self._compiled(plan)
+    def select(self, plan: Step, repeated: Repeated | None = None) -> Iterator[tuple[Json, ...]] | None:
+        # What a statement about the past is made of depends on the sequence.
+        again = repeated is not None and self._at is None
+        statement = self._kept(repeated) if again and repeated is not None else self._compiled(plan)
         return None if statement is None else statement.read(self._stream(statement.text, statement.bindings))
 
     def explain(self, plan: Step) -> str | None:
         statement = self._compiled(plan)
         return None if statement is None else statement.shown
 
+    def _kept(self, repeated: Repeated) -> plans.Statement | None:
+        """The statement of a plan that is asked again and again, made once."""
+        kept = repeated.kept
+        if "statement" not in kept:
+            kept["statement"] = self._made(repeated.plan)
+        statement: plans.Statement | None = kept["statement"]
+        if statement is None or (statement.compares_ends and self.merges()):
+            return None
+        return statement.filled(repeated.values)
+
     def _compiled(self, plan: Step) -> plans.Statement | None:
+        statement = self._made(plan)
+        return None if statement is None or (statement.compares_ends and self.merges()) else statement
+
+    def _made(self, plan: Step) -> plans.Statement | None:
         from brain.store.sqlite import plans
 
-        steps = plans.steps_of(plan)
-        if not plans.is_known(steps) or (plans.compares_ends(steps) and self.merges()):
+        if not plans.is_known(plans.steps_of(plan)):
             return None
         try:
             statement = plans.statement_of(plan, self._at)

@@ -167,7 +167,7 @@ class Native(Watched):
         self.answers = answers
         self.offered: list[algebra.Step] = []
 
-    def select(self, plan: algebra.Step) -> Iterator[tuple[Any, ...]] | None:
+    def select(self, plan: algebra.Step, repeated: Any = None) -> Iterator[tuple[Any, ...]] | None:
         self.offered.append(plan)
         if isinstance(plan, algebra.Block) and len(plan.steps) > 1:
             return None
@@ -220,7 +220,7 @@ def test_what_a_store_cannot_judge_is_run_step_by_step_from_there_on(crowd: Spac
     }
 
     class GivesUp(Native):
-        def select(self, offered: algebra.Step) -> Iterator[tuple[Any, ...]] | None:
+        def select(self, offered: algebra.Step, repeated: Any = None) -> Iterator[tuple[Any, ...]] | None:
             return self.two_rows() if type(offered) is plan else None
 
         def two_rows(self) -> Iterator[tuple[Any, ...]]:

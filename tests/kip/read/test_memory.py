@@ -16,6 +16,7 @@ from brain.kip.execute.graph import Graph as Reading
 from brain.kip.execute.results import answer
 from brain.kip.parser import parse
 from brain.kip.plan import plan_of
+from brain.kip.templates import Asked
 from brain.store.base import SpaceStore
 from brain.store.sqlite import SqliteStore
 from tests.kip.graph import Graph, reading
@@ -56,7 +57,7 @@ def rows(command: str, run: Run, most: int | None = None) -> int:
     """How many rows an answer has; they are looked at one by one. At most so many."""
     statement: Any = parse(command)
     found = 0
-    for _ in answer(plan_of(statement, run), Reading(run)):
+    for _ in answer(Asked.once(plan_of(statement, run)), Reading(run)):
         found += 1
         if found == most:
             break
@@ -91,7 +92,7 @@ def test_memory_does_not_grow_with_the_space(
 def test_a_statement_that_is_left_early_ends_with_its_snapshot(spaces: tuple[SpaceStore, SpaceStore]) -> None:
     command: Any = parse('FIND(?p.name) WHERE { ?p {type: "Person"} FILTER(?p.attributes.age > 3) }')
     with reading(spaces[0]) as run:
-        left = answer(plan_of(command, run), Reading(run))
+        left = answer(Asked.once(plan_of(command, run)), Reading(run))
         assert next(left).values == ("Person 4",)
     with pytest.raises(errors.InternalError):
         list(left)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from brain.kip.algebra import Step
-from brain.store.base import Element, Scan, Snapshot
+from brain.store.base import Element, Repeated, Scan, Snapshot
 
 
 class Watched:
@@ -39,5 +39,5 @@ class Watched:
 class StepByStep(Watched):
     """The same, of a store that runs no plan by itself."""
 
-    def select(self, plan: Step) -> None:
+    def select(self, plan: Step, repeated: Repeated | None = None) -> None:
         return None

@@ -10,6 +10,7 @@ from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build
 from brain.store.sqlite.plans.groups import groups
 from brain.store.sqlite.plans.query import NotPushable, Query
 from brain.store.sqlite.plans.solutions import solutions
+from brain.store.sqlite.plans.steps import compares_ends
 
 
 def statement_of(plan: Step, at: int | None) -> Statement:
@@ -20,12 +21,15 @@ def statement_of(plan: Step, at: int | None) -> Statement:
     query = Query(at)
     match plan:
         case Project() if plan.group is None:
-            return solutions(query, plan)
+            statement = solutions(query, plan)
         case Group():
-            return groups(query, plan)
+            statement = groups(query, plan)
         case Block():
-            return _block(query, plan)
-    raise NotPushable(type(plan).__name__)
+            statement = _block(query, plan)
+        case _:
+            raise NotPushable(type(plan).__name__)
+    statement.compares_ends = compares_ends(steps_of(plan))
+    return statement
 
 
 def steps_of(plan: Step) -> tuple[Step, ...]:
@@ -59,4 +63,4 @@ def _block(query: Query, plan: Block) -> Statement:
         for row in rows:
             yield tuple(cell(row) for cell in columns.cells)
 
-    return Statement(text, query.bindings, read)
+    return Statement.of(query, text, read)

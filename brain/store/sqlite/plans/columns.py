@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from brain.store.base import Json
 from brain.store.sqlite.keys import id_of
 from brain.store.sqlite.plans.members import composed, literal
 from brain.store.sqlite.plans.positions import Place
-from brain.store.sqlite.plans.query import TEXT, End, NotPushable, Query, Row, Value
+from brain.store.sqlite.plans.query import TEXT, End, Late, NotPushable, Query, Row, Value
 from brain.store.sqlite.plans.steps import add
 
 _CLAUSE = re.compile(
@@ -25,11 +25,28 @@ Cells = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Statement:
-    """One statement, and how its rows become those of the plan."""
+    """One statement, and how its rows become those of the plan.
+
+    late           bindings that are made of given texts, by their names
+    compares_ends  whether it is only right where no Concepts were merged
+    """
 
     text: str
     bindings: dict[str, Any]
     read: Callable[[Iterator[Cells]], Iterator[tuple[Json, ...]]]
+    late: dict[str, Late]
+    compares_ends: bool = False
+
+    @classmethod
+    def of(cls, query: Query, text: str, read: Callable[[Iterator[Cells]], Iterator[tuple[Json, ...]]]) -> Statement:
+        return cls(text, query.bindings, read, query.late)
+
+    def filled(self, values: Mapping[str, Json]) -> Statement:
+        """The same statement for other given texts."""
+        bindings = self.bindings.copy()
+        for name, late in self.late.items():
+            bindings[name] = late(values)
+        return Statement(self.text, bindings, self.read, self.late, self.compares_ends)
 
     @property
     def shown(self) -> str:

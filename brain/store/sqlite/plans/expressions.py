@@ -91,10 +91,9 @@ def _same_element(query: Query, operator: Operator, row: Row, value: Json) -> st
 
 
 def _same_id(query: Query, operator: Operator, row: Row, value: Json) -> str:
-    eid = eid_of(value) if isinstance(value, str) else None
-    if eid is None:
+    if not isinstance(value, str) or eid_of(value) is None:
         return query.truth(operator == "!=")
-    return f"({row.eid} {SIGNS[operator]} {query.bind(eid)})"
+    return f"({row.eid} {SIGNS[operator]} {query.bind_made((value,), lambda one: eid_of(*one))})"
 
 
 def _with_constant(query: Query, operator: Operator, found: Member, value: Json) -> str:

@@ -67,7 +67,7 @@ def groups(query: Query, plan: Group) -> Statement:
             values = [column.finish(*islice(taken, column.width)) for column in columns_of]
             yield (*cells, *values, _Cited.of(row[-1] or ""))
 
-    return Statement(text, query.bindings, read)
+    return Statement.of(query, text, read)
 
 
 def _cited(bound: list[str], *, is_sorted: bool) -> str:

@@ -3,13 +3,14 @@ each variable."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from brain.store.base import ElementId, Kind
+from brain.kip.given import Given, GivenIds
+from brain.store.base import ElementId, Json, Kind
 from brain.store.sqlite.conditions import integers
 from brain.store.sqlite.keys import CODES, NUMBER_MASK, eid_of, end_of, first_of
 from brain.store.sqlite.state import json_list
@@ -30,6 +31,10 @@ TEXT = "2"
 
 _MOST_VALUES = 500
 """Values of one statement."""
+
+
+Late: TypeAlias = Callable[[Mapping[str, Json]], Any]
+"""Makes a binding of the values of parameters."""
 
 
 class NotPushable(Exception):
@@ -99,6 +104,14 @@ class Value:
     value: str
 
 
+def _plain(text: str, values: Mapping[str, Json]) -> str:
+    return text.of(values) if type(text) is Given else text
+
+
+def _eids(ids: Iterable[ElementId]) -> set[int]:
+    return {eid for element_id in ids if (eid := eid_of(element_id)) is not None}
+
+
 Stand: TypeAlias = Row | End | Value
 """What stands for a variable."""
 
@@ -117,6 +130,7 @@ class Query:
     last      the row that was joined last
     stands    what stands for each variable
     bindings  of the whole statement, shared with the queries inside
+    late      those of them that are made anew when the statement is used for other given texts
     """
 
     at: int | None
@@ -128,11 +142,13 @@ class Query:
     last: str = ""
     stands: dict[str, Stand] = field(default_factory=dict)
     bindings: dict[str, Any] = field(default_factory=dict)
+    late: dict[str, Late] = field(default_factory=dict)
     aliases: list[int] = field(default_factory=lambda: [0])
 
     def inner(self) -> Query:
         """A query inside this one, which sees its variables."""
-        return Query(self.at, True, stands=dict(self.stands), bindings=self.bindings, aliases=self.aliases)
+        stands = dict(self.stands)
+        return Query(self.at, True, stands=stands, bindings=self.bindings, late=self.late, aliases=self.aliases)
 
     def bind(self, value: Any) -> str:
         """A parameter for a value; no value ever stands in the text of a statement.
@@ -144,7 +160,18 @@ class Query:
             raise NotPushable("too many values")
         name = f"v{len(self.bindings)}"
         self.bindings[name] = value
+        if type(value) is Given:
+            self.late[name] = value.of
         return f":{name}"
+
+    def bind_made(self, texts: Collection[str], make: Callable[[Collection[str]], Any]) -> str:
+        """A parameter for a value that is made of texts, which may be given ones."""
+        bound = self.bind(make(texts))
+        if isinstance(texts, GivenIds):
+            self.late[bound[1:]] = lambda values: make(texts.of(values))
+        elif any(type(text) is Given for text in texts):
+            self.late[bound[1:]] = lambda values: make([_plain(text, values) for text in texts])
+        return bound
 
     def truth(self, value: bool) -> str:
         """A condition that is settled already; bound, because SQLite plans no join over one it can see through."""
@@ -212,12 +239,12 @@ class Query:
 
     # --- conditions ---------------------------------------------------------------------------------------------------
 
-    def among(self, column: str, values: Collection[str]) -> str:
-        """`column` is one of these texts."""
+    def among(self, column: str, values: Collection[str], each: Callable[[str], str] = str) -> str:
+        """`column` is one of these texts, or what `each` makes of them."""
         if len(values) == 1:
-            (value,) = values
-            return f"{column} = {self.bind(value)}"
-        return f"{column} IN (SELECT value FROM json_each({self.bind(json_list(values))}))"
+            return f"{column} = {self.bind_made(values, lambda one: each(*one))}"
+        listed = self.bind_made(values, lambda several: json_list({each(value) for value in several}))
+        return f"{column} IN (SELECT value FROM json_each({listed}))"
 
     def among_symbols(self, column: str, values: Collection[str]) -> str:
         """`column` is the symbol of one of these texts."""
@@ -229,11 +256,9 @@ class Query:
 
     def among_elements(self, column: str, ids: Collection[ElementId]) -> str:
         """`column` is the integer of one of these ids."""
-        eids = {eid for element_id in ids if (eid := eid_of(element_id)) is not None}
-        if len(eids) == 1:
-            (eid,) = eids
-            return f"{column} = {self.bind(eid)}"
-        return f"{column} IN carray({self.bind(integers(eids))})"
+        if len(ids) == 1 and _eids(ids) and not isinstance(ids, GivenIds):
+            return f"{column} = {self.bind_made(ids, lambda one: eid_of(*one))}"
+        return f"{column} IN carray({self.bind_made(ids, lambda several: integers(_eids(several)))})"
 
     def of_kind(self, row: str, kind: Kind) -> str:
         return f"{row}eid >= {self.bind(first_of(kind))} AND {row}eid < {self.bind(end_of(kind))}"

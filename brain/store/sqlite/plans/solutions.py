@@ -64,7 +64,7 @@ def solutions(query: Query, plan: Project) -> Statement:
                     cells[place] = _element(first[at])
             yield (*cells, {id_of(eid) for row in solution for at in further if (eid := row[at]) is not None})
 
-    return Statement(text, query.bindings, read)
+    return Statement.of(query, text, read)
 
 
 def _bodies(query: Query, names: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -280,7 +280,7 @@ def _end(query: Query, alias: str, name: str, term: Term | object) -> None:
 def _object(query: Query, alias: str, term: Term) -> None:
     match term:
         case Known(keys=keys, canonical_id=None):
-            query.need(alias, query.among(f"{alias}.object_key", {indexed_object(key) for key in keys}))
+            query.need(alias, query.among(f"{alias}.object_key", keys, indexed_object))
         case Var(name=name) if name in query.stands:
             stand = query.stands[name]
             if isinstance(stand, Value):
