@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def rows(command: str, run: Run, most: int | None = None) -> int:
     """How many rows an answer has; they are looked at one by one. At most so many."""
     statement: Any = parse(command)
     found = 0
-    for _ in answer(Asked.once(plan_of(statement, run)), Reading(run)):
+    asked = Asked.once(plan_of(statement, run))
+    for _ in islice(answer(asked, Reading(run)), asked.limit):
         found += 1
         if found == most:
             break
