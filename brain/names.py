@@ -138,8 +138,10 @@ def sound(word: str) -> str:
 
 
 def spelled_alike(word: str) -> list[str]:
-    """Other spellings to search for one folded word; few, since each costs a search term."""
+    """Other spellings to search for one folded word; few, since each costs a search term, and none of a number."""
     other: dict[str, None] = {}
+    if any(character.isdigit() for character in word):
+        return []
     for spelled, heard in (*_SOUNDS, *((heard, spelled) for spelled, heard in _SOUNDS)):
         if spelled in word:
             other[word.replace(spelled, heard)] = None

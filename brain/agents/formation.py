@@ -29,7 +29,7 @@ from brain.agents.reference import KipReference
 from brain.agents.remember.ground import Ground, Message
 from brain.agents.remember.things import Resolver, Thing
 from brain.agents.remember.tool import Remember
-from brain.agents.speakers import Cast, cast_of
+from brain.agents.speakers import Cast, cast_of, is_unnamed
 from brain.agents.telling import fitted, formation_text
 from brain.agents.texts import clean, one_line
 from brain.agents.turns import FormationTurn, Line, Ref, Vocabulary
@@ -162,7 +162,8 @@ class Pass:
         job, cast = self._job, self._cast
         speakers = list({_key(speaker): _ref(speaker) for speaker in cast.everybody}.values())
         texts = [one.said.content[:_MESSAGE_CHARACTERS] for one in heard(job, cast)]
-        named = find_named([*texts, *(ref.name for ref in speakers), job.topic or ""], self._reading)
+        names = [one.name for one in cast.everybody if not is_unnamed(one)]
+        named = find_named([*texts, *names, job.topic or ""], self._reading)
         stored = list(read_entities((ref.id for ref in speakers if ref.id), self._reading).values())
         entities = list({entity.id: entity for entity in (*stored, *named.mentioned)}.values())[:MAX_ENTRIES]
         claims = read_claims(entities, self._now, self._reading) if is_told else {}

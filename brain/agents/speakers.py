@@ -27,6 +27,7 @@ from brain.names import called_first, fold, is_reserved, key_for
 from brain.store.base import ElementId
 
 _NAME = 200
+_UNNAMED, _OF_CONVERSATION = "unnamed ", "conversation-"
 _KEYED = "FIND(?c) WHERE { ?c {type: :type, key: :key} } LIMIT 1"
 _HEARD = "FIND(?e.id) WHERE { ?e EVIDENCE {source: :who} } LIMIT 1"
 _TAKEN = "FIND(?c.id) WHERE { ?c {type: :type, key: :key, state: ?s} } LIMIT 1"
@@ -210,15 +211,20 @@ class _Casting:
         return [entity for entity in found.values() if not is_reserved(entity.key or "")]
 
     def _unnamed(self, side: str) -> Speaker:
-        key = f"conversation-{self._job.conversation}:{side}"
+        key = f"{_OF_CONVERSATION}{self._job.conversation}:{side}"
         rows = self._reading.ask(_KEYED, type=PERSON, key=key)
-        name = f"unnamed {side} of conversation {self._job.conversation}"
+        name = f"{_UNNAMED}{side} of conversation {self._job.conversation}"
         return Speaker(self._keep(rows[0]).id if rows else None, key, name)
 
     def _keep(self, view: Mapping[str, object]) -> Entity:
         entity = entity_of(view)
         self._stored[entity.id] = entity
         return entity
+
+
+def is_unnamed(speaker: Speaker) -> bool:
+    """Whether the name is the host's own for somebody who has none: nobody is called so."""
+    return speaker.name.startswith(_UNNAMED) and (speaker.key or "").startswith(_OF_CONVERSATION)
 
 
 def _has_in_it(name: str, key: str) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brain.agents.reading import Reading
+from brain.agents.reading import Query, Reading
 from brain.kip.belief.dependency import is_recording_invalidated
 from brain.store.base import ElementId
 from brain.times import Timestamp
@@ -46,8 +46,11 @@ class Stated:
 
 def read_stated(ids: Sequence[ElementId], at: Timestamp, reading: Reading) -> dict[ElementId, list[Stated]]:
     """What was stated of each element, as subject and as object, believed at `at`; of much, what was said last."""
-    about = _read(_ABOUT, ids, MOST_ABOUT, reading)
-    to = _read(_TO, ids, MOST_TO, reading)
+    if not ids:
+        return {}
+    sides = [_Side(_ABOUT, MOST_ABOUT), _Side(_TO, MOST_TO)]
+    rows = reading.ask_all([side.query(ids) for side in sides])
+    about, to = (side.stated(ids, found, reading) for side, found in zip(sides, rows, strict=True))
     stated = {i: [*about[i], *to[i]] for i in ids}
     propositions = list(dict.fromkeys(one.proposition["id"] for found in stated.values() for one in found))
     beliefs = dict(reading.ask(_BELIEFS, ids=propositions, at=at)) if propositions else {}
@@ -58,21 +61,32 @@ def read_stated(ids: Sequence[ElementId], at: Timestamp, reading: Reading) -> di
     return {i: [one for one in found if one.belief] for i, found in stated.items()}
 
 
-def _read(query: str, ids: Sequence[ElementId], most: int, reading: Reading) -> dict[ElementId, list[Stated]]:
-    """At most so many Propositions of each element. All elements are asked for at once; where there is so much of some
-    that the rest of others may be cut off, they are asked for by halves."""
-    if not ids:
-        return {}
-    limit = most * _SAID_OF_EACH * len(ids)
-    rows = reading.ask(query, ids=list(ids), most=limit)
-    if len(rows) == limit and len(ids) > 1:
-        half = len(ids) // 2
-        return _read(query, ids[:half], most, reading) | _read(query, ids[half:], most, reading)
-    found: dict[ElementId, dict[ElementId, Stated]] = {i: {} for i in ids}
-    for entity_id, proposition, other, assertion in rows:
-        if is_recording_invalidated(assertion):
-            continue
-        known = found[entity_id]
-        if proposition["id"] in known or len(known) < most:
-            known.setdefault(proposition["id"], Stated(proposition, other, [], {})).assertions.append(assertion)
-    return {i: list(known.values()) for i, known in found.items()}
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Propositions that elements are one end of, at most so many of each."""
+
+    command: str
+    most: int
+
+    def query(self, ids: Sequence[ElementId]) -> Query:
+        return self.command, {"ids": list(ids), "most": self._limit(ids)}
+
+    def stated(self, ids: Sequence[ElementId], rows: Sequence[Any], reading: Reading) -> dict[ElementId, list[Stated]]:
+        """What the rows of `query` say. All elements are asked for at once; where there is so much of some that the
+        rest of others may be cut off, they are asked for by halves."""
+        if len(rows) == self._limit(ids) and len(ids) > 1:
+            halves = ids[: len(ids) // 2], ids[len(ids) // 2 :]
+            answers = reading.ask_all([self.query(half) for half in halves])
+            one, other = (self.stated(half, found, reading) for half, found in zip(halves, answers, strict=True))
+            return one | other
+        found: dict[ElementId, dict[ElementId, Stated]] = {i: {} for i in ids}
+        for entity_id, proposition, other_end, assertion in rows:
+            if is_recording_invalidated(assertion):
+                continue
+            known = found[entity_id]
+            if proposition["id"] in known or len(known) < self.most:
+                known.setdefault(proposition["id"], Stated(proposition, other_end, [], {})).assertions.append(assertion)
+        return {i: list(known.values()) for i, known in found.items()}
+
+    def _limit(self, ids: Sequence[ElementId]) -> int:
+        return self.most * _SAID_OF_EACH * len(ids)

@@ -92,6 +92,7 @@ def test_likely_names_come_first_and_common_words_not_at_all() -> None:
 
 def test_other_spellings_are_few() -> None:
     assert "mark" in spelled_alike("marc")
+    assert spelled_alike("c3po77") == []
     assert all(len(spelled_alike(word)) <= 6 for word in ("sophia", "mississippi", "christopher"))
 
 
