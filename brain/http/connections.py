@@ -23,7 +23,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from brain.http.joined import LEAST_SENT, Joined
-from brain.http.plain import PlainCycle, PlainRequest, plain_request
+from brain.http.plain import HAS_ARRIVED, PlainCycle, PlainRequest, plain_request
 
 log = structlog.get_logger(__name__)
 
@@ -176,6 +176,7 @@ class Connection(H11Protocol):
             message_event=asyncio.Event(),
             on_response=self.on_response_complete,
         )
+        self.scope["state"][HAS_ARRIVED] = self.cycle.has_arrived
         if not self._left:
             self.cycle.more_body = False
             self.cycle.message_event.set()

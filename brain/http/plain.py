@@ -17,6 +17,9 @@ from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 Header = tuple[bytes, bytes]
 
+HAS_ARRIVED = "brain.has_arrived"
+"""Where the state in the scope of a plain request has a function that tells whether the whole body is there."""
+
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _LINE = rb"(%b):[ \t]*([\t -~]*)\r\n" % _TOKEN
 _HEAD = re.compile(rb"(DELETE|GET|PATCH|POST|PUT) (/[!-~]*) HTTP/1\.1\r\n((?:%b:[\t -~]*\r\n)+)\r\n" % _TOKEN)
@@ -70,6 +73,10 @@ def plain_request(data: bytes) -> PlainRequest | None:
 
 class PlainCycle(RequestResponseCycle):
     """The answer to a plain request."""
+
+    def has_arrived(self) -> bool:
+        """Whether the whole body is there, so that nobody has to wait for it."""
+        return not (self.more_body or self.disconnected)
 
     _left: int | None = None
     """Bytes of the body still to come, where its length was stated; None for a body in chunks."""

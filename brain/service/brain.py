@@ -12,6 +12,7 @@ import structlog
 
 from brain import __version__, errors, logs
 from brain.agents.jobs import Place, RecallJob, RecallResult
+from brain.agents.model import Model
 from brain.kip import respond
 from brain.service import conversations, ledger, packets, status
 from brain.service.byok import OwnModels
@@ -29,6 +30,7 @@ from brain.service.inputs import (
     RecallInput,
 )
 from brain.service.outputs.memory import PacketOutput
+from brain.service.policy import Effective
 from brain.service.probe import probe
 from brain.service.queries import Queries
 from brain.service.queue import Queue
@@ -230,10 +232,11 @@ class Brain:
         raise Unavailable(_STOPPING)
 
     async def _answer_in(self, space: OpenSpace, asked: RecallInput, caller: Caller) -> Answered:
-        run = await self._in_thread(
-            space.id, lambda: RecallRun(space, self._clock, query=asked.query, user=caller.principal)
-        )
-        policy, model = await self._in_thread(space.id, lambda: self._models.terms(space))
+        def begin() -> tuple[Effective, Model, RecallRun]:
+            terms = self._models.terms(space)
+            return *terms, RecallRun(space, self._clock, query=asked.query, user=caller.principal)
+
+        policy, model, run = await self._in_thread(space.id, begin)
         place = Place(
             space_id=space.id,
             engine=space.engine,
