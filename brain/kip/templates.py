@@ -24,10 +24,10 @@ from brain.kip.plan import asks_belief, belief_request, plan_of
 from brain.kip.schema import Environment
 from brain.store.base import Json, Repeated, Scan, SearchQuery
 
-_STATEMENTS = 256
+_STATEMENTS = 192
 """Statements of one Space whose plans are kept."""
 
-_TEMPLATES = 16
+_TEMPLATES = 8
 """Templates of one statement."""
 
 _DECIDING_BYTES = 1_024
