@@ -207,6 +207,10 @@ TRIPS = {
     ),
     "how many are in none": ('FIND(COUNT(?a)) WHERE { ?a {type: "Person"} NOT { (?a, "knows", {key: "b"}) } }', 1),
     "groups by objects": ('FIND(?b, COUNT(?a)) WHERE { (?a, "knows", ?b) }', 1),
+    "the values of Literals": (
+        'FIND(?a.name, MAX(?v), SUM(?v)) WHERE { ?a {type: "Person"} (?a, "speaks", ?v) FILTER(?v > 1) }',
+        1,
+    ),
     "one tuple": ('FIND(?b.name) WHERE { ("C-1", "knows", ?b) }', 1),
     "one claim": ('FIND(?w.name) WHERE { ?x ASSERTION {proposition: "P-1", asserted_by: ?w} }', 1),
     "a slot": ('FIND(?s) WHERE { ?a {key: "a"} ?s BELIEF SLOT (?a, "knows") }', 1),
@@ -219,6 +223,8 @@ TRIPS = {
 def small(store: Neo4jStore) -> SpaceStore:
     graph = Graph()
     people = [graph.concept("Person", key=key, name=f"Person {key}") for key in "abcd"]
+    for number, person in enumerate(people):
+        graph.proposition(person, "speaks", number)
     for one, other in pairwise(people):
         told = graph.evidence(source=[{"id": one}])
         graph.assertion(graph.proposition(one, "knows", other), one, evidence=[{"id": told, "role": "support"}])

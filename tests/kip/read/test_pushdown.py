@@ -172,6 +172,9 @@ class Asker(Writer):
                 f"{left} {operator} {right}",
                 f"?{self.pick(*sorted(self.bound))} {self.pick('==', '!=')} ?{self.pick(*sorted(self.bound))}",
                 f'?{self.pick(*sorted(self.bound))} == "C-2"',
+                f"?{self.pick(*sorted(self.bound))} {operator} {self.pick('1', '2.5', 'true', 'null', self.text())}",
+                f"CONTAINS(?{self.pick(*sorted(self.bound))}, {self.text()})",
+                f'IN(?{self.pick(*sorted(self.bound))}, ["en", {self.text()}, 1, true, null])',
                 f"IS_NULL({left})",
                 f"IS_NOT_NULL(?{self.pick(*sorted(self.bound))})",
                 f'IN({left}, ["a", "N1", 1, true, null])',
@@ -179,6 +182,9 @@ class Asker(Writer):
                 f'CONTAINS({left}, "")',
             )
         )
+
+    def text(self) -> str:
+        return str(self.pick('"en"', '"no"', '"é"', '"C-2"', '""'))
 
     def triple(self) -> tuple[str, set[str]]:
         """A tuple that mostly begins or ends at what is bound already."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from brain.ids import is_element_id
 from brain.kip.algebra import (
     Access,
     Call,
@@ -79,7 +80,7 @@ def _narrow(query: Query, expression: Expression) -> None:
             | Comparison(
                 operator="==", left=Constant(value=str() | int() | float() as wanted), right=Access() as access
             )
-        ) if access.steps != ("id",):
+        ) if access.steps != ("id",) and (access.steps or _is_literal(query, access, wanted)):
             members.narrow(query, access, wanted)
 
 
@@ -87,6 +88,8 @@ def _narrow(query: Query, expression: Expression) -> None:
 
 
 def _compared(query: Query, operator: Operator, left: Access, right: Operand) -> str:
+    if isinstance(right, Constant) and _is_literal(query, left, right.value):
+        return _with_constant(query, operator, left, right.value)
     first = _whole(query, left)
     if isinstance(right, Constant):
         if right.value is None:
@@ -112,6 +115,14 @@ def _whole(query: Query, access: Access) -> Row | None:
     if not isinstance(stand, Row):
         raise NotPushable("an element or a Literal")
     return stand
+
+
+def _is_literal(query: Query, access: Access, value: Json) -> bool:
+    """Whether this is the object of a tuple, beside a scalar that is no element's id: an object that equals or orders
+    with it is a Literal."""
+    if access.steps or not isinstance(query.stands.get(access.variable), End) or value is None:
+        return False
+    return not isinstance(value, dict | list) and not (isinstance(value, str) and is_element_id(value))
 
 
 def _same_element(query: Query, operator: Operator, row: Row, value: Json) -> str:
@@ -193,6 +204,8 @@ def _in(query: Query, access: Access, candidates: list[Json]) -> str:
     numbers = [one for one in candidates if isinstance(one, int | float) and not isinstance(one, bool)]
     if any(isinstance(one, dict | list) for one in candidates) or not all(map(is_exact, numbers)):
         raise NotPushable("candidates that are no scalars, or that Neo4j rounds")
+    if not access.steps and any(map(is_element_id, texts)):
+        raise NotPushable("elements among the candidates")
     found = members.judged(query, access)
     of_text, of_number, of_boolean = (
         query.bind(values) for values in (texts, [float(number) for number in numbers], booleans)

@@ -14,7 +14,7 @@ from brain.kip import paths
 from brain.kip.algebra import Access
 from brain.store.neo4j import members
 from brain.store.neo4j.members import BOOLEAN, ENTRY, LATE_TEXT, NUMBER, OTHER, TEXT
-from brain.store.neo4j.plans.query import NOTHING, NotPushable, Query, Row
+from brain.store.neo4j.plans.query import NOTHING, End, NotPushable, Query, Row
 
 _COMPUTED = (("_system", "dependency_validity"), ("_system", "recording_validity"))
 
@@ -54,13 +54,13 @@ def _place(query: Query, access: Access) -> tuple[str, str, str]:
     """The version that has a member at hand, the property that holds it, and what stands before it there."""
     names: Any = access.steps
     steps, version = access.steps, query.versions.get(access.variable)
-    if (
-        version is None
-        or not steps
-        or not all(isinstance(name, str) for name in steps)
-        or not paths.is_stored(steps)
-        or steps[:2] in _COMPUTED
-    ):
+    stand = query.stands.get(access.variable)
+    if not steps and isinstance(stand, End):
+        # A Literal is a member of its Proposition; where it is an element, no statement compares what stands there.
+        names, version = ("object",), stand.proposition
+    elif not steps or not all(isinstance(name, str) for name in steps) or not paths.is_stored(steps):
+        raise NotPushable("what is no stored member")
+    if version is None or steps[:2] in _COMPUTED:
         raise NotPushable("an element that is not at hand, or what is computed")
     place = members.place(names)
     if place is None:
