@@ -223,11 +223,11 @@ TRIPS = {
 def small(store: Neo4jStore) -> SpaceStore:
     graph = Graph()
     people = [graph.concept("Person", key=key, name=f"Person {key}") for key in "abcd"]
-    for number, person in enumerate(people):
-        graph.proposition(person, "speaks", number)
     for one, other in pairwise(people):
         told = graph.evidence(source=[{"id": one}])
         graph.assertion(graph.proposition(one, "knows", other), one, evidence=[{"id": told, "role": "support"}])
+    for number, person in enumerate(people):
+        graph.proposition(person, "speaks", number)
     return graph.store(store, "small")
 
 
