@@ -98,13 +98,21 @@ def settings_of(store: str) -> Mapping[str, str]:
 
 def round_trip_ms() -> float:
     """The median of a bare driver's round trips to the Neo4j in use."""
-    times = list[float]()
+    with bare_trips() as trip:
+        return statistics.median(trip() for _ in range(_TRIPS))
+
+
+@contextmanager
+def bare_trips() -> Iterator[Callable[[], float]]:
+    """What makes one round trip to the Neo4j in use, by a bare driver, and tells its milliseconds."""
     with _bare_session() as session:
-        for _ in range(_TRIPS):
+
+        def trip() -> float:
             begun = time.perf_counter()
             session.run("RETURN 1").consume()
-            times.append((time.perf_counter() - begun) * 1000)
-    return statistics.median(times)
+            return (time.perf_counter() - begun) * 1000
+
+        yield trip
 
 
 def database_s(store: str) -> float:

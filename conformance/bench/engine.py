@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
@@ -30,7 +31,7 @@ from conformance.bench.people import (
 )
 from conformance.engine import EngineAdapter
 from conformance.live import Peer
-from conformance.places import round_trip_ms
+from conformance.places import bare_trips
 
 _ROUNDS, _IN_A_ROW = 4, 11
 _CLAIMS_IN_A_ROW = 50
@@ -103,6 +104,7 @@ class _Side:
 
     ids      of its Persons
     figures  medians in milliseconds by name, the load in seconds, the peak in MB
+    least    what there is to compare with, by name: medians of a bare database or of a bare round trip
     """
 
     name: str
@@ -110,6 +112,7 @@ class _Side:
     size: int
     ids: Sequence[str]
     figures: dict[str, float] = field(default_factory=dict)
+    least: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def filled(cls, name: str, driver: Driver, size: int) -> _Side:
@@ -138,7 +141,8 @@ class _Side:
 def bench_engine(sizes: Sequence[int], binary: str | None, store: str, *, peer_up_to: int | None = None) -> None:
     """Every read and write at every size, and how the medians grew from the smallest to the largest.
 
-    store       of `conformance/places.py`; the floor beside a Neo4j is one round trip of its bare driver
+    store       of `conformance/places.py`; the floor beside a Neo4j is one round trip of its bare driver, made as often
+                and right behind what it is compared with
     peer_up_to  the largest size the reference engine is measured at, None for all: its load takes time by the square
     """
     compared = [size for size in sizes if binary and (peer_up_to is None or size <= peer_up_to)]
@@ -149,30 +153,38 @@ def bench_engine(sizes: Sequence[int], binary: str | None, store: str, *, peer_u
         ours = {size: _Side.filled("ours", Ours(store), size) for size in sizes}
         theirs = filling.result()
     sides = [side for size in sizes for side in (ours[size], theirs.get(size)) if side is not None]
-    try:
-        floors = {size: _floor(size) if store == "sqlite" else dict.fromkeys(READS, round_trip_ms()) for size in sizes}
+    with ExitStack() as stack:
+        for side in sides:
+            stack.callback(side.driver.close)
+        trip = stack.enter_context(bare_trips()) if store == "neo4j" else None
+        for size in sizes if trip is None else ():
+            ours[size].least = _floor(size)
         for name in READS:
-            _in_turn(sides, name, _reading(name), _IN_A_ROW)
-        _in_turn(sides, "ASSERT, one a transaction", _Side.claim, _CLAIMS_IN_A_ROW)
+            _in_turn(sides, name, _reading(name), _IN_A_ROW, trip)
+        _in_turn(sides, "ASSERT, one a transaction", _Side.claim, _CLAIMS_IN_A_ROW, trip)
         _in_turn(sides, "claim, 100 a transaction", _Side.block, _BLOCKS_IN_A_ROW)
         for size in sizes:
-            _print(store, ours[size], theirs.get(size), floors[size])
+            _print(store, ours[size], theirs.get(size))
         if len(sizes) > 1:
             print(f"growth from {sizes[0]} to {sizes[-1]} Concepts")
             for name in READS:
                 print(f"  {name:<28}{ours[sizes[-1]].figures[name] / ours[sizes[0]].figures[name]:>11.2f}x")
-    finally:
-        for side in sides:
-            side.driver.close()
 
 
 def _reading(name: str) -> Callable[[_Side, int], float]:
     return lambda side, turn: side.read(name, turn)
 
 
-def _in_turn(sides: Sequence[_Side], name: str, measure: Callable[[_Side, int], float], in_a_row: int) -> None:
-    """The median of each side, some measurements of one after some of the other."""
+def _in_turn(
+    sides: Sequence[_Side],
+    name: str,
+    measure: Callable[[_Side, int], float],
+    in_a_row: int,
+    trip: Callable[[], float] | None = None,
+) -> None:
+    """The median of each side, some measurements of one after some of the other, and some bare trips behind each."""
     times: dict[int, list[float]] = {place: [] for place in range(len(sides))}
+    trips: dict[int, list[float]] = {place: [] for place in times}
     turns = {place: count() for place in times}
     spent = dict.fromkeys(times, 0.0)
     for _ in range(_ROUNDS):
@@ -185,18 +197,24 @@ def _in_turn(sides: Sequence[_Side], name: str, measure: Callable[[_Side, int], 
                 spent[place] += time.perf_counter() - begun
                 if taken >= _WARMING:
                     times[place].append(figure)
+            if trip is not None:
+                trips[place] += [trip() for _ in range(in_a_row)]
     for place, side in enumerate(sides):
         side.figures[name] = statistics.median(times[place])
+        if trip is not None:
+            side.least[name] = statistics.median(trips[place])
 
 
-def _print(store: str, ours: _Side, theirs: _Side | None, floor: Mapping[str, float]) -> None:
+def _print(store: str, ours: _Side, theirs: _Side | None) -> None:
     print(f"engine on {store}, {ours.size} Concepts, median ms")
     bare = "bare SQL" if store == "sqlite" else "bare trip"
-    print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{bare:>12}")
+    print(f"  {'':<28}{'ours':>12}{'reference':>12}{'ratio':>9}{bare:>12}{'ratio':>9}")
     for name, figure in ours.figures.items():
-        peer, least = theirs.figures.get(name) if theirs else None, floor.get(name)
-        ratio = f"{figure / peer:.3f}" if peer else ""
-        print(f"  {name:<28}{figure:>12.3f}{_or_blank(peer):>12}{ratio:>9}{_or_blank(least):>12}", flush=True)
+        peer, least = theirs.figures.get(name) if theirs else None, ours.least.get(name)
+        columns = [f"{figure:>12.3f}"]
+        for other in (peer, least):
+            columns += [f"{_or_blank(other):>12}", f"{_or_blank(figure / other if other else None):>9}"]
+        print(f"  {name:<28}{''.join(columns)}", flush=True)
 
 
 def _floor(size: int) -> dict[str, float]:

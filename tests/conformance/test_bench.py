@@ -23,11 +23,27 @@ def test_the_floor_answers_every_read_of_the_engine() -> None:
     floor.close()
 
 
-def test_every_read_is_measured_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["engine", "--sizes", "100,200"]) == 0
+@pytest.fixture(params=places.STORES)
+def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a store; the Neo4j is that of the test run."""
+    if request.param == "neo4j":
+        service: Mapping[str, str] = request.getfixturevalue("neo4j_service")
+        monkeypatch.setattr(places, "_neo4j", lambda: service)
+    return str(request.param)
+
+
+def test_every_read_is_measured_and_printed_beside_the_least_it_could_take(
+    store: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["engine", "--store", store, "--sizes", "100,200"]) == 0
     printed = capsys.readouterr().out
-    for name in READS:
-        assert printed.count(f"  {name} ") == 3, name
+    for name in (*READS, "ASSERT, one a transaction"):
+        rows = [line.split() for line in printed.splitlines() if line.startswith(f"  {name} ")]
+        assert len(rows) == (3 if name in READS else 2), name
+        for row in rows[:2]:
+            ours, least, ratio = map(float, row[-3:])
+            assert min(ours, least) > 0
+            assert ratio == pytest.approx(ours / least, rel=0.1, abs=0.01)
     assert "growth from 100 to 200" in printed
 
 
@@ -38,13 +54,9 @@ def test_growth_measures_after_every_step_of_its_claims(capsys: pytest.CaptureFi
     assert all(float(figure) > 0 for line in lines[2:] for figure in line.split())
 
 
-@pytest.mark.parametrize("store", places.STORES)
 def test_writers_of_several_spaces_are_measured_together_in_processes_of_their_own(
-    store: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if store == "neo4j":
-        service: Mapping[str, str] = request.getfixturevalue("neo4j_service")
-        monkeypatch.setattr(places, "_neo4j", lambda: service)
     assert main(["writers", "--store", store, "--spaces", "1,3", "--processes", "2", "--seconds", "0.3"]) == 0
     title, names, *lines = capsys.readouterr().out.splitlines()
     assert f"writers on {store}" in title
