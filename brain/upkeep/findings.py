@@ -1,4 +1,4 @@
-"""What maintenance should look at: doubles, conflicts, waiting tasks, backlog, the use of words. Nothing is written but
+"""What maintenance should look at: conflicts, waiting tasks, backlog, the use of words. Nothing is written but
 review tasks that are missing."""
 
 from __future__ import annotations
@@ -9,26 +9,15 @@ from typing import Any
 
 from brain.gate.vocabulary import review_key, unreviewed
 from brain.kip.grading import sampled
-from brain.names import fold
 from brain.store.base import ElementId
 from brain.times import timestamp
 from brain.upkeep.parts import Work
 
-_PEOPLE, _DOUBLES, _CONFLICTS, _TASKS, _STALE = 5_000, 20, 20, 50, 20
+_CONFLICTS, _TASKS, _STALE = 20, 50, 20
 _DAY_MS = 24 * 3_600_000
 _BELIEFS = (
     "FIND(?p.id, ?p.predicate_ref, ?b) WHERE { ?p (?subject, ?r, ?object) FILTER(IN(?p.id, :ids)) ?b BELIEF (?p) }"
 )
-
-
-def doubles(work: Work) -> list[dict[str, Any]]:
-    """People of one name under several ids, oldest first: to be looked at, never merged on their names alone."""
-    rows = work.read(f'FIND(?p.id, ?p.name) WHERE {{ ?p {{type: "Person"}} }} LIMIT {_PEOPLE}')
-    named: dict[str, list[ElementId]] = {}
-    for element_id, name in rows:
-        if name and not name.startswith("unnamed "):
-            named.setdefault(fold(name), []).append(element_id)
-    return [{"name": name, "ids": ids} for name, ids in named.items() if len(ids) > 1][:_DOUBLES]
 
 
 def conflicts(work: Work, propositions: Sequence[ElementId]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from brain.store.base import Document, Lease, LeaseLost
 from brain.times import timestamp
 from brain.upkeep import corrections, due, findings, watches
+from brain.upkeep.doubles import doubles
 from brain.upkeep.parts import OpenSpace, Refused, Work
 
 Value = TypeVar("Value")
@@ -71,7 +72,7 @@ def settle(space: OpenSpace, scope: str, parameters: Mapping[str, Any], lease: L
     }
     drafts = part("drafts", lambda: findings.unreviewed_drafts(work))
     if scope != "daydream":
-        assessment["identity_candidates"] = part("identity", lambda: findings.doubles(work))
+        assessment["identity_candidates"] = part("identity", lambda: doubles(work))
     if scope == "full":
         assessment["drafts_without_review"] = drafts
         assessment["outcomes"] = part("outcomes", lambda: findings.outcomes(work))

@@ -113,6 +113,31 @@ def test_people_of_one_name_are_reported_and_never_merged(space: TestSpace) -> N
     assert "identity_candidates" not in space.settle("daydream")
 
 
+def test_who_shares_a_name_is_told_as_people_stand_now(space: TestSpace) -> None:
+    def person(key: str, name: str) -> str:
+        text = 'UPSERT CONCEPT ?p { MATCH {type: "Person", key: :key} SET FIELDS {name: :name} }'
+        made: str = space.write(text, key=key, name=name)["handles"]["p"]
+        return made
+
+    def shared() -> list[tuple[str, list[str]]]:
+        return [(found["name"], found["ids"]) for found in space.settle("quick")["identity_candidates"]]
+
+    ana, other = person("ana", "Ana Ruiz"), person("other", "Anna")
+    assert shared() == []
+    namesake = person("namesake", "ANA  RUIZ")
+    assert shared() == [("ana ruiz", [ana, namesake])]
+    assert person("other", "ana ruiz") == other
+    assert shared() == [("ana ruiz", [ana, other, namesake])]
+    person("other", "Tom Baker")
+    assert shared() == [("ana ruiz", [ana, namesake])]
+    space.write("MERGE CONCEPT :source INTO :target", source=namesake, target=ana)
+    assert shared() == []
+    tom = person("tom", "Tom Baker")
+    assert shared() == [("tom baker", [other, tom])]
+    space.write('TRANSITION :t TO "archived"', t=other)
+    assert shared() == []
+
+
 def test_what_people_contradict_each_other_about_is_reported(space: TestSpace) -> None:
     pet = {"msg": 1, "subject": "Zoe", "predicate": "has_pet", "object": "Rex"}
     space.form([remember(claims=[pet])], said("Zoe has Rex", "Alice"))
