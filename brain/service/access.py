@@ -98,6 +98,10 @@ class Doorkeeper:
         """Whether credentials are asked for."""
         return self._verifier is not None
 
+    def reads_a_space(self, access: Access, space_id: str | None, credential: str | None) -> bool:
+        """Whether `admit` looks into a Space's store; without one it is arithmetic on the credential."""
+        return space_id is not None and not self._is_cwt(access, credential)
+
     def admit(
         self, access: Access, space_id: str | None, credential: str | None, *, channel: str, request_id: str | None
     ) -> Caller:
@@ -124,7 +128,7 @@ class Doorkeeper:
         """The credential, verified and sufficient; None for anybody on a public Space."""
         if space_id is None:
             return self._administrator(verifier, access, credential)
-        if credential and not credential.startswith(PREFIX) and not self._may_be_ignored(access, credential):
+        if credential and self._is_cwt(access, credential):
             return self._cwt(verifier, access, space_id, credential)
         may_be_token = access not in _BEYOND_TOKENS and (credential or "").startswith(PREFIX)
         if not (access.is_public or may_be_token):
@@ -143,8 +147,11 @@ class Doorkeeper:
                 raise
             raise NotAdmitted from None
 
-    def _may_be_ignored(self, access: Access, credential: str) -> bool:
-        return access is Access.LENIENT_READ and len(credential) < _SHORTEST_CWT
+    def _is_cwt(self, access: Access, credential: str | None) -> bool:
+        """Whether a credential is taken for a CWT, and verified."""
+        if not credential or credential.startswith(PREFIX):
+            return False
+        return access is not Access.LENIENT_READ or len(credential) >= _SHORTEST_CWT
 
     def _cwt(self, verifier: CwtVerifier, access: Access, space_id: str, credential: str) -> Cwt:
         cwt = verifier.verify(credential)
