@@ -6,13 +6,22 @@ end is what an application is given.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from queue import Empty
 from typing import Any
 
 import celery.app.amqp
 import kombu.connection
+import structlog
 from kombu.transport import redis, virtual
 from redis.exceptions import RedisError
 
+from brain import logs
+
+log = structlog.get_logger(__name__)
+
+_kombu_log = logging.getLogger("kombu")
 _LONGEST_BACK_OFF_S = 5.0
 PROBE = "{brain.broker}:probe"
 """What is written to see whether Redis takes writes; it is gone at once."""
@@ -44,9 +53,27 @@ class QoS(redis.QoS):
 
 
 class Channel(redis.Channel):
-    """Messages are held as above."""
+    """Messages are held as above, and one that cannot be read is not held at all.
+
+    Celery ends at a message it cannot make out, and gives it back as it ends: to the next worker, which would end as
+    well, and so on for good.
+    """
 
     QoS = QoS
+
+    def basic_consume(
+        self, queue: str, no_ack: bool, callback: Callable[[Any], Any], *arguments: Any, **named: Any
+    ) -> Any:
+        def unless_strange(message: Any) -> Any:
+            try:
+                return callback(message)
+            except Exception:
+                message.reject_log_error(_kombu_log, self.connection_errors)
+                raise
+
+        return super().basic_consume(  # type: ignore[no-untyped-call]
+            queue, no_ack, unless_strange, *arguments, **named
+        )
 
     def waiting(self, queue: str) -> int:
         """How many messages nobody has taken from a queue."""
@@ -76,6 +103,15 @@ class Transport(redis.Transport):
             self.close_connection(connection)  # type: ignore[no-untyped-call]
             raise
         return connection
+
+    def on_readable(self, fileno: int) -> None:  # type: ignore[override]
+        """Take what has come; what it carried is not logged, since whoever can write to Redis chose it."""
+        try:
+            super().on_readable(fileno)  # type: ignore[no-untyped-call]
+        except (Empty, MemoryError, *self.connection_errors):
+            raise
+        except Exception as fault:  # noqa: BLE001 - nothing that others write may end a worker
+            log.error("message_refused", meaning="it is not one of ours, and is gone", **logs.fault(fault))
 
 
 class Connection(kombu.connection.Connection):

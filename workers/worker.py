@@ -111,6 +111,16 @@ class _Worker(Worker):  # type: ignore[misc]
         for name in ("SIGTERM", "SIGINT"):
             platforms.signals[name] = self._stop
 
+    def _process_task(self, request: Any) -> None:
+        """Give a message to the pool. One that cannot be given keeps no place there: Celery would keep it for good."""
+        try:
+            super()._process_task(request)
+        except Exception as fault:  # noqa: BLE001 - nothing that others write may end a worker
+            log.error("message_refused", meaning="it is not one of ours, and is gone", **logs.fault(fault))
+            request.reject(requeue=False)
+            state.task_ready(request)
+            self._quick_release()
+
     def _stop(self, _: int, __: FrameType | None) -> None:
         is_first, self.was_asked_to_stop = not self.was_asked_to_stop, True
         state.should_stop = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +15,7 @@ import pytest
 
 from conformance.redis_server import redis_server
 from tests.service.processes import ServerProcess
-from tests.workers.fleet import Fleet, family, fleet, is_working, statuses, when
+from tests.workers.fleet import Fleet, family, fleet, is_at_rest, is_working, statuses, when
 from tests.workers.test_celery_work import accept
 from tests.workers.wire import Wire, wire
 from workers.kinds import Kind
@@ -242,3 +244,46 @@ def test_a_worker_does_not_end_while_messages_wait_for_good_reasons(tmp_path: Pa
         when(lambda: statuses(home) == ["completed"] * 2)
         assert not home.told(busy, "stands_still")
         assert busy.stop() == 0
+
+
+def strange_messages() -> Iterator[bytes]:
+    """What is no message at all, and messages of ours with one thing in them that is something else."""
+    yield from (b"", b"junk", b"\xff\xfe", b"{}", b"[]", b"7", b"null", b'"home"', b"[" * 100_000)
+    headers = {"task": Kind.SWEEP.task, "id": "1", "lang": "py", "retries": 0, "timelimit": [None, None]}
+    headers |= {"eta": None, "expires": None, "argsrepr": "()", "kwargsrepr": "{}", "origin": "here", "group": None}
+    properties = {"delivery_tag": "1", "body_encoding": "base64", "correlation_id": "1", "priority": 0}
+    properties |= {"delivery_info": {"exchange": "", "routing_key": Kind.SWEEP.queue}, "reply_to": None}
+    good = {"body": b64encode(b"[[], {}, {}]").decode(), "headers": headers, "properties": properties}
+    good |= {"content-type": "application/json", "content-encoding": "utf-8"}
+    number = 0
+    for part in (good, headers, properties):
+        for name in list(part):
+            for odd in (None, {}, [["x", {}]], "odd", -1, True, 1e300, "gone"):
+                number += 1
+                message = json.loads(json.dumps(good))
+                place = message if part is good else message["headers" if part is headers else "properties"]
+                if isinstance(message["properties"], dict):
+                    message["properties"]["delivery_tag"] = str(number)
+                if odd == "gone":
+                    del place[name]
+                else:
+                    place[name] = odd
+                yield json.dumps(message).encode()
+
+
+@pytest.mark.requirement("BR-OPS-003", "BR-OPS-005")
+def test_nothing_anybody_writes_into_a_queue_ends_a_worker_or_stays_with_it(tmp_path: Path) -> None:
+    with fleet(tmp_path, "home") as home:
+        worker = home.keeper(worker_concurrency=2)
+        accept(home, "first")
+        with home.redis.client() as redis:
+            for message in strange_messages():
+                redis.lpush(Kind.SWEEP.queue, message)
+                redis.lpush(Kind.FORMATION.queue, message)
+            home.send(Kind.FORMATION, "home")
+            when(lambda: all(is_at_rest(redis) for _ in range(10)), 120)
+            assert worker.process.poll() is None
+            assert worker.stop() == 0
+            assert is_at_rest(redis)  # nobody is given any of them again
+        assert statuses(home) == ["completed"]
+        assert "odd" not in worker.said.read_text()
