@@ -23,12 +23,9 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from brain.http.joined import LEAST_SENT, Joined
-from brain.http.plain import HAS_ARRIVED, PlainCycle, PlainRequest, plain_request
+from brain.http.plain import HAS_ARRIVED, HEADER_LIMIT_BYTES, PlainCycle, PlainRequest, plain_request
 
 log = structlog.get_logger(__name__)
-
-HEADER_LIMIT_BYTES = 32 * 1024
-"""Longest request line and headers together, every byte of theirs counted."""
 
 _TOO_LONG = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
 
@@ -123,7 +120,7 @@ class Connection(H11Protocol):
             elif self._is_at_work:
                 self.flow.pause_reading()
                 return
-            elif self._is_at_rest and (plain := plain_request(self._held)) and plain.size <= HEADER_LIMIT_BYTES:
+            elif self._is_at_rest and (plain := plain_request(self._held)):
                 self._begin(plain)
             elif self._parse():
                 return

@@ -17,6 +17,9 @@ from uvicorn.protocols.http.h11_impl import RequestResponseCycle
 
 Header = tuple[bytes, bytes]
 
+HEADER_LIMIT_BYTES = 32 * 1024
+"""Longest request line and headers together, every byte of theirs counted."""
+
 HAS_ARRIVED = "brain.has_arrived"
 """Where the state in the scope of a plain request has a function that tells whether the whole body is there."""
 
@@ -51,7 +54,7 @@ class PlainRequest(NamedTuple):
 
 def plain_request(data: bytes) -> PlainRequest | None:
     """The head at the beginning of what came; None where that is no plain one, or not whole."""
-    head = _HEAD.match(data)
+    head = _HEAD.match(data, 0, HEADER_LIMIT_BYTES)
     if head is None:
         return None
     method, target, lines = head.groups()

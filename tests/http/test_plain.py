@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uvicorn.protocols.http.flow_control import FlowControl
 
-from brain.http.connections import HEADER_LIMIT_BYTES, _Requests
-from brain.http.plain import PlainCycle, plain_request
+from brain.http.connections import _Requests
+from brain.http.plain import HEADER_LIMIT_BYTES, PlainCycle, plain_request
 from tests.http.listening import Listening, listening
 
 NAMES = (
@@ -79,6 +79,12 @@ def test_what_clients_send_is_plain() -> None:
     assert plain is not None
     assert (plain.method, plain.length, ORDINARY[plain.size :]) == ("POST", 3, b"{}\n")
     assert all(plain_request(ORDINARY[:size]) is None for size in range(plain.size))
+
+
+def test_a_head_that_is_too_long_is_not_plain() -> None:
+    for extra, is_plain in ((0, True), (1, False)):
+        filler = b"X: " + b"a" * (HEADER_LIMIT_BYTES - len(ORDINARY) - len(b"X: \r\n") + len(b"{}\n") + extra)
+        assert (plain_request(ORDINARY.replace(b"\r\n\r\n", b"\r\n" + filler + b"\r\n\r\n")) is not None) is is_plain
 
 
 @pytest.mark.parametrize(
