@@ -135,6 +135,7 @@ NATIVE = (
     f"FIND(?a.name) WHERE {{ {PEOPLE} }} ORDER BY ?a.attributes.age DESC LIMIT 3",
     f"FIND(?a.attributes.age, COUNT(?a)) WHERE {{ {PEOPLE} }}",
     f"FIND(?a.attributes.city, MIN(?a.name), MAX(?a._system.version)) WHERE {{ {PEOPLE} }}",
+    f"FIND(COUNT(?a.name), COUNT(DISTINCT ?a.attributes.city)) WHERE {{ {PEOPLE} }}",
     f'FIND(SUM(?a._system.version)) WHERE {{ {PEOPLE} FILTER(STARTS_WITH(?a.name, "N")) }}',
 )
 """Queries that are one statement."""

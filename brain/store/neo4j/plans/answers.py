@@ -63,7 +63,9 @@ def statement_of(plan: Step) -> Statement:
             if len(steps) == 1 and not names_others(steps[0]):
                 raise NotPushable("a scan, which gives the elements themselves")
             return rows_of(_joined(steps), plan)
-        case Group() if not plan.keys and all(one.function == "COUNT" for one in plan.aggregates):
+        case Group() if not plan.keys and all(
+            one.function == "COUNT" and not one.argument.steps for one in plan.aggregates
+        ):
             return count(_joined(plan.source.source.steps), plan)
         case Group():
             return groups(_joined(plan.source.source.steps), plan)

@@ -29,9 +29,9 @@ class Count:
 
 
 def count(query: Query, plan: Group) -> Count:
-    """How many distinct solutions there are, or distinct bindings of one variable in them."""
-    if query.tests or any(one.argument.steps for one in plan.aggregates):
-        raise NotPushable("what is counted stands in bodies")
+    """How many distinct solutions there are, or distinct bindings of one variable in them: nothing of what it holds."""
+    if query.tests:
+        raise NotPushable("solutions of which bodies tell")
     names = plan.source.variables
     stands = {name: query.stands[name] for name in (*names, *query.stands)}
     visible = list(dict.fromkeys(stands[name].id for name in names))

@@ -11,6 +11,7 @@ import orjson
 
 from brain.ids import MAX_SAFE_INTEGER
 from brain.kip.algebra import Access, Aggregate, Group
+from brain.kip.values import identity
 from brain.store.base import Element, Json, Undecided
 from brain.store.determined import determines
 from brain.store.neo4j import members as entries
@@ -169,6 +170,9 @@ def _aggregate(query: Query, aggregate: Aggregate) -> tuple[str, Sequence[str], 
     """What is taken of each row, the columns made of it (`?` in its place), and what makes the value of these."""
     distinct = "DISTINCT " * aggregate.distinct
     match aggregate.function:
+        case "COUNT" if aggregate.distinct and aggregate.argument.steps not in ((), ("id",)):
+            # JSON writes one number in several ways, and texts may be one in NFC.
+            return members.judged(query, aggregate.argument), ("collect(DISTINCT ?)",), _distinct
         case "COUNT":
             return _counted(query, aggregate), (f"count({distinct}?)",), lambda counted: counted
         case "SUM":
@@ -185,8 +189,6 @@ def _counted(query: Query, aggregate: Aggregate) -> str:
     """What COUNT takes: null for what it passes over."""
     access = aggregate.argument
     if access.steps:
-        if aggregate.distinct and access.steps != ("id",):
-            raise NotPushable("distinct values")
         return members.entry(query, access)
     stand = query.stands[access.variable]
     return f"nullif({stand.id}, 'null')" if isinstance(stand, End) else stand.id
@@ -201,6 +203,10 @@ def _whole(query: Query, aggregate: Aggregate) -> str:
         "w",
         f"CASE WHEN {found} IS NULL THEN null WHEN {is_whole} THEN {value} ELSE {members.undecided(query)} END",
     )
+
+
+def _distinct(found: list[str]) -> int:
+    return len({identity(entries.value(entry)) for entry in found})
 
 
 def _sum(total: int, counted: int) -> int | None:
