@@ -22,7 +22,7 @@ from brain.times import Timestamp
 
 MAX_ENTRIES = 12
 _SEARCH_WORDS, _SEARCH_LIMIT = 12, 40
-_SEARCH = f"FIND(?c) WHERE {{ ?c SEARCH CONCEPT :text LIMIT {_SEARCH_LIMIT} }}"
+_SEARCH = f"SEARCH CONCEPT :text LIMIT {_SEARCH_LIMIT}"
 _UNNAMED_TYPES = frozenset({"Commitment", "Event", "Insight", "SleepTask", "Watch", "Skill", "SkillRevision"})
 """Types whose Concepts are not called by name in conversation."""
 
@@ -87,9 +87,9 @@ def find_named(texts: Sequence[str], reading: Reading) -> Named:
         also = [other for term in part for other in spelled_alike(term)]
         queries += [(_SEARCH, {"text": " ".join(asked)}) for asked in (part, also) if asked]
     found: dict[ElementId, Entity] = {}
-    for rows in reading.ask_all(queries) if queries else []:
-        for view in rows:
-            found.setdefault(view["id"], entity_of(view))
+    for answer in reading.ask_all(queries) if queries else []:
+        for hit in answer["hits"]:
+            found.setdefault(hit["id"], entity_of(hit["element"]))
     told_apart = _full_names(found.values(), folded)
     mentioned, alike = [], []
     for entity in found.values():

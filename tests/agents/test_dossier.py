@@ -72,6 +72,15 @@ def test_who_is_called_in_full_does_not_bring_namesakes(
     assert sorted(one.name for one in named.alike) == sorted(alike)
 
 
+def test_who_is_named_comes_in_the_order_of_the_search_best_first(space: TestSpace, reading: Watched) -> None:
+    for name in ("Ana Ruiz", "Ana Lopez", "Tom Baker", "Ana Tom Ruiz"):
+        person(space, name)
+    named = find_named(["Ana and Tom Ruiz, and Tom Baker"], reading)
+    best = [hit["element"]["name"] for hit in reading.ask("SEARCH CONCEPT :text", text="ana tom ruiz baker")["hits"]]
+    assert [one.name for one in named.mentioned] == best
+    assert best != sorted(best, key=("Ana Ruiz", "Ana Lopez", "Tom Baker", "Ana Tom Ruiz").index)  # as they were stored
+
+
 @pytest.mark.requirement("BR-FORM-019")
 def test_of_much_the_last_said_is_told(space: TestSpace, reading: Watched) -> None:
     alice = person(space, "Alice")
