@@ -68,7 +68,8 @@ class Channel(redis.Channel):
             try:
                 return callback(message)
             except Exception:
-                message.reject_log_error(_kombu_log, self.connection_errors)
+                if not message.acknowledged:
+                    message.reject_log_error(_kombu_log, self.connection_errors)
                 raise
 
         return super().basic_consume(  # type: ignore[no-untyped-call]
