@@ -18,6 +18,8 @@ from brain.store.base import ElementId, Json
 _LONGEST_ID = 14
 """Ids that every store can look up; longer ones no Space gave out."""
 
+_LONGEST_TYPE = 256
+
 Make: TypeAlias = Callable[[Any], str]
 
 
@@ -28,18 +30,20 @@ def _itself(value: str) -> str:
 class Given(str):
     """A text of a plan that came from a parameter; equal to the plain text.
 
-    parameter  whose value it is made of
-    make       the text for a value of it that has the same shape
+    parameter    whose value it is made of
+    make         the text for a value of it that has the same shape
+    is_compared  whether something in the plan came of what it says
     """
 
-    __slots__ = ("make", "parameter")
+    __slots__ = ("is_compared", "make", "parameter")
 
     parameter: str
     make: Make
+    is_compared: bool
 
     def __new__(cls, text: str, parameter: str, make: Make = _itself) -> Given:
         made = super().__new__(cls, text)
-        made.parameter, made.make = parameter, make
+        made.parameter, made.make, made.is_compared = parameter, make, False
         return made
 
     def of(self, values: Mapping[str, Json]) -> str:
@@ -50,12 +54,14 @@ class Given(str):
 class GivenIds(frozenset[ElementId]):
     """The ids of elements that a parameter listed.
 
-    parameter  whose value they are
+    parameter    whose value they are
+    is_compared  as of `Given`
     """
 
-    __slots__ = ("parameter",)
+    __slots__ = ("is_compared", "parameter")
 
     parameter: str
+    is_compared: bool
 
     def of(self, values: Mapping[str, Json]) -> frozenset[ElementId]:
         """The ids that stand here with these values."""
@@ -75,17 +81,21 @@ class Uses:
     """What became of the parameters while a plan was made.
 
     deciding  parameters of which any part of the plan may depend
-    given     what fills places of it; each has to be found in the plan again
+    filling   those that stand where only the shape of a value matters
+    listing   those that stand where ids are listed
+    given     what fills places of the plan; each has to be found in it again
     """
 
     deciding: set[str] = field(default_factory=set)
+    filling: set[str] = field(default_factory=set)
+    listing: set[str] = field(default_factory=set)
     given: list[Given | GivenIds] = field(default_factory=list)
 
     def fills(self, name: str, value: Json, make: Make = _itself) -> Json:
         """A parameter's value where nothing but its shape matters; `make` what stands there instead of a text."""
-        if shape_of(value) is None or isinstance(value, list):
-            self.deciding.add(name)
-            return value if not isinstance(value, str) else make(value)
+        self.filling.add(name)
+        if shape_of(value) is None:
+            return make(value) if isinstance(value, str) else value
         if isinstance(value, str):
             return self._given(make(value), name, make)
         reference = cast("Mapping[str, str]", value)
@@ -94,14 +104,13 @@ class Uses:
 
     def lists(self, name: str, value: Json) -> Json:
         """A parameter's value where ids are listed that elements are looked up by."""
-        if shape_of(value) != "[id]":
-            self.deciding.add(name)
+        self.listing.add(name)
+        if not lists_ids(value):
             return value
-        ids = GivenIds(value)
-        ids.parameter = name
-        self.given.append(ids)
         listed = ListedIds(value)
-        listed.ids = ids
+        ids = listed.ids = GivenIds(value)
+        ids.parameter, ids.is_compared = name, False
+        self.given.append(ids)
         return listed
 
     def _given(self, text: str, name: str, make: Make) -> Given:
@@ -113,22 +122,31 @@ class Uses:
 def shape_of(value: Json) -> str | None:
     """What of a value a plan may depend on where it only fills a place; None when that is all of it.
 
-    Texts are ids or none; `{id}` and `{type, key}` are references; lists are of ids.
+    Texts are ids or none; `{id}` and `{type, key}` are references.
     """
     if isinstance(value, str):
         if not is_element_id(value):
             return "text"
         return "id" if len(value) <= _LONGEST_ID else None
-    if isinstance(value, list):
-        return "[id]" if value and all(isinstance(one, str) and shape_of(one) == "id" for one in value) else None
     if isinstance(value, Mapping) and all(isinstance(member, str) for member in value.values()):
         if value.keys() == {"id"} and shape_of(value["id"]) == "id":
             return "{id}"
-        if value.keys() == {"type", "key"}:
+        if value.keys() == {"type", "key"} and len(value["type"]) <= _LONGEST_TYPE:
             return f"{{key}} {value['type']}"
     return None
 
 
+def lists_ids(value: Json) -> bool:
+    """Whether a value is a list of ids that every store can look up."""
+    return isinstance(value, list) and all(isinstance(one, str) and shape_of(one) == "id" for one in value)
+
+
 def in_both(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
-    """The texts of both sets, as plain ones: which these are depends on what they say."""
+    """The texts of both sets, as plain ones: which these are depends on what they say, and so does the plan then."""
+    for texts in (one, other):
+        if isinstance(texts, GivenIds):
+            texts.is_compared = True
+        for text in texts:
+            if type(text) is Given:
+                text.is_compared = True
     return frozenset(str(text) for text in one & other)

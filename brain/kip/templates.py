@@ -8,6 +8,7 @@ out for it is kept with it.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -19,7 +20,7 @@ from brain.kip import algebra, ast
 from brain.kip.algebra import Block, Project, Step, variables
 from brain.kip.belief import BeliefRequest
 from brain.kip.context import Run
-from brain.kip.given import Given, GivenIds, Uses, shape_of
+from brain.kip.given import Given, GivenIds, Uses, lists_ids, shape_of
 from brain.kip.plan import asks_belief, belief_request, plan_of
 from brain.kip.schema import Environment
 from brain.store.base import Json, Repeated, Scan, SearchQuery
@@ -30,14 +31,17 @@ _STATEMENTS = 192
 _TEMPLATES = 8
 """Templates of one statement."""
 
-_DECIDING_BYTES = 1_024
-"""Most of the values a plan depends on; a plan for more of them is hardly asked twice."""
+_LONGEST = 4_096
+"""Characters of a statement whose plans are kept: what writes longer ones hardly writes the same again."""
+
+_VALUES = 1_024
+"""Characters of the values a template is told by and of the texts it holds, and ids; larger ones are planned anew."""
 
 _Fill: TypeAlias = Callable[[Mapping[str, Json], BeliefRequest | None], Any]
 """Makes a part of a plan anew for other values and another request."""
 
-_Key: TypeAlias = tuple[bytes, tuple[str, ...]]
-"""The values that decide, and the shapes of those that fill."""
+_Key: TypeAlias = tuple[bytes | str, ...]
+"""Of each parameter its shape, or its value where that decides."""
 
 
 @dataclass(slots=True)
@@ -53,14 +57,15 @@ class Template:
     believes: bool
     cells: Mapping[str, int]
     _fill: _Fill | None
-    _kept: dict[str | int, dict[str, Any]] = field(default_factory=dict)
+    _of_store: dict[str | int, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Project, uses: Uses, *, believes: bool) -> Template | None:
-        """The template of a plan; None when a given text is not in it as such: the plan may depend on what it says."""
+        """The template of a plan; None when a given text was compared or is nowhere in it: the plan may depend on what
+        it says."""
         found: set[int] = set()
         fill = _filling(plan, found)
-        if not found.issuperset(map(id, uses.given)):
+        if not found.issuperset(map(id, uses.given)) or any(given.is_compared for given in uses.given):
             return None
         return cls(plan, believes, _cells(plan), fill)
 
@@ -70,7 +75,7 @@ class Template:
 
     def part(self, name: str | int, plan: Step, values: Mapping[str, Json]) -> Repeated:
         """A part of the template, with what the store keeps of it."""
-        return Repeated(plan, values, self._kept.setdefault(name, {}))
+        return Repeated(plan, values, self._of_store.setdefault(name, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +115,51 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """The templates of one statement that are told apart by the same parameters.
+class _Parameters:
+    """What the parameters of one statement do, as far as it was seen, and the templates that are told apart so.
 
-    deciding, filling  names of parameters
+    decides  whether the value of a parameter decides, whatever it is
+    lists    whether ids are listed where it stands
     """
 
-    deciding: tuple[str, ...] = ()
-    filling: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    decides: tuple[bool, ...] = ()
+    lists: tuple[bool, ...] = ()
     templates: dict[_Key, Template | None] = field(default_factory=dict)
 
     def key(self, values: Mapping[str, Json]) -> _Key | None:
         """What a template has to have been made for; None when nothing can be kept for these values."""
-        shapes = []
-        for name in self.filling:
-            shape = shape_of(values.get(name))
-            if shape is None:
+        key: list[bytes | str] = []
+        size = 0
+        for name, decides, lists in zip(self.names, self.decides, self.lists, strict=True):
+            if name not in values:
                 return None
-            shapes.append(shape)
-        if not self.deciding:
-            return b"", tuple(shapes)
-        try:
-            deciding = orjson.dumps([values[name] for name in self.deciding])
-        except (KeyError, TypeError):
-            return None
-        return (deciding, tuple(shapes)) if len(deciding) <= _DECIDING_BYTES else None
+            value = values[name]
+            shape = None if decides else _listed(value) if lists else shape_of(value)
+            if shape is None:
+                try:
+                    told = orjson.dumps(value)
+                except TypeError:
+                    return None
+                size += len(told)
+                key.append(told)
+            else:
+                size += _size(value)
+                key.append(shape)
+        return tuple(key) if size <= _VALUES else None
 
-    def with_parameters(self, uses: Uses) -> _Kept:
-        """The same, or empty ones where further parameters turned out to matter."""
-        deciding = uses.deciding.union(self.deciding)
-        filling = {given.parameter for given in uses.given}.union(self.filling) - deciding
-        found = tuple(sorted(deciding)), tuple(sorted(filling))
-        return self if found == (self.deciding, self.filling) else _Kept(*found)
+    def joined(self, uses: Uses) -> _Parameters:
+        """The same, or another where a parameter turned out to do more than was known."""
+        deciding, filling, listing = set(uses.deciding), set(uses.filling), set(uses.listing)
+        for name, decides, lists in zip(self.names, self.decides, self.lists, strict=True):
+            (deciding if decides else listing if lists else filling).add(name)
+        deciding |= filling & listing
+        names = tuple(sorted(deciding | filling | listing))
+        joined = _Parameters(names, tuple(n in deciding for n in names), tuple(n in listing for n in names))
+        return self if joined.does_what(self) else joined
+
+    def does_what(self, other: _Parameters) -> bool:
+        return (self.names, self.decides, self.lists) == (other.names, other.decides, other.lists)
 
     def keep(self, key: _Key, template: Template | None) -> None:
         while len(self.templates) >= _TEMPLATES:
@@ -153,21 +171,21 @@ class _Kept:
 class _Statement:
     """What was learnt of one statement in one vocabulary.
 
-    kept  replaced as a whole: whoever reads it sees parameters and templates that belong together
+    parameters  None before the first look; replaced as a whole, so that whoever reads it sees what belongs together
+    missed      times in a row that no template was there
     """
 
     statement: ast.Find
-    environment: Environment
-    kept: _Kept = field(default_factory=_Kept)
-    learnt: int = 0
-    served: int = 0
+    environment: weakref.ref[Environment]
+    parameters: _Parameters | None = None
+    missed: int = 0
 
 
 class Templates:
     """The templates of one Space. Thread-safe."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Statement] = {}
+        self._known: dict[tuple[int, int], _Statement] = {}
         self._lock = threading.Lock()
 
     def asked(self, statement: ast.Find, run: Run) -> Asked:
@@ -175,18 +193,25 @@ class Templates:
 
         raises  what `plan_of` raises
         """
-        known = self._known.get(id(statement))
-        if known is None or known.statement is not statement or known.environment is not run.environment:
+        if statement.span.end - statement.span.start > _LONGEST:
+            return Asked.once(plan_of(statement, run))
+        known = self._known.get((id(statement), run.environment.version))
+        if known is None or known.statement is not statement or known.environment() is not run.environment:
             asked = Asked.once(plan_of(statement, run))
-            self._note(_Statement(statement, run.environment))
+            self._note(_Statement(statement, weakref.ref(run.environment)), run.environment.version)
             return asked
-        kept = known.kept
-        key = kept.key(run.parameters) if known.learnt else None
-        template = None if key is None else kept.templates.get(key)
+        parameters = known.parameters
+        if parameters is None:
+            return self._learn(known, run)
+        key = parameters.key(run.parameters)
+        if key is None:
+            return Asked.once(plan_of(statement, run))
+        template = parameters.templates.get(key)
         if template is not None:
-            known.served += 1
+            known.missed = 0
             return _filled(template, statement, run)
-        if (key is not None and key in kept.templates) or known.learnt > known.served + _TEMPLATES:
+        known.missed += 1
+        if key in parameters.templates or known.missed > _TEMPLATES:
             return Asked.once(plan_of(statement, run))
         return self._learn(known, run)
 
@@ -196,20 +221,28 @@ class Templates:
         plan = _wide(plan_of(known.statement, run, uses=uses))
         template = Template.of(plan, uses, believes=asks_belief(known.statement))
         with self._lock:
-            known.learnt += 1
-            known.kept = known.kept.with_parameters(uses)
-            key = known.kept.key(run.parameters)
+            known.parameters = (known.parameters or _Parameters()).joined(uses)
+            key = known.parameters.key(run.parameters)
             if key is not None:
-                known.kept.keep(key, template)
+                known.parameters.keep(key, template)
         if template is None:
             return Asked.once(plan_of(known.statement, run))
         return _filled(template, known.statement, run)
 
-    def _note(self, known: _Statement) -> None:
+    def _note(self, known: _Statement, version: int) -> None:
         with self._lock:
             while len(self._known) >= _STATEMENTS:
                 del self._known[next(iter(self._known))]
-            self._known[id(known.statement)] = known
+            self._known[id(known.statement), version] = known
+
+
+def _listed(value: Json) -> str | None:
+    return "[id]" if lists_ids(value) else None
+
+
+def _size(value: Json) -> int:
+    """Of what fills a place: characters, or how many ids."""
+    return sum(map(len, value.values())) if isinstance(value, Mapping) else len(value)
 
 
 def _filled(template: Template, statement: ast.Find, run: Run) -> Asked:

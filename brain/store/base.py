@@ -233,14 +233,14 @@ class Likeness:
 class Repeated:
     """A plan that is asked again and again with other texts in it.
 
-    plan    with a `brain.kip.given.Given` in the place of each of these texts
+    plan    with `Given` and `GivenIds` (`brain/kip/given.py`) in the place of these texts
     values  they are made of this time
-    kept    whatever the store keeps of the plan
+    memory  whatever the store keeps of the plan
     """
 
     plan: Step
     values: Mapping[str, Json]
-    kept: dict[str, Any]
+    memory: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

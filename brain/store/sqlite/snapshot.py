@@ -222,20 +222,20 @@ class SqliteSnapshot(StateReader):
 
     def select(self, plan: Step, repeated: Repeated | None = None) -> Iterator[tuple[Json, ...]] | None:
         # What a statement about the past is made of depends on the sequence.
-        again = repeated is not None and self._at is None
-        statement = self._kept(repeated) if again and repeated is not None else self._compiled(plan)
+        is_once = self._at is not None
+        statement = self._compiled(plan) if repeated is None or is_once else self._repeated(repeated)
         return None if statement is None else statement.read(self._stream(statement.text, statement.bindings))
 
     def explain(self, plan: Step) -> str | None:
         statement = self._compiled(plan)
         return None if statement is None else statement.shown
 
-    def _kept(self, repeated: Repeated) -> plans.Statement | None:
+    def _repeated(self, repeated: Repeated) -> plans.Statement | None:
         """The statement of a plan that is asked again and again, made once."""
-        kept = repeated.kept
-        if "statement" not in kept:
-            kept["statement"] = self._made(repeated.plan)
-        statement: plans.Statement | None = kept["statement"]
+        memory = repeated.memory
+        if "statement" not in memory:
+            memory["statement"] = self._made(repeated.plan)
+        statement: plans.Statement | None = memory["statement"]
         if statement is None or (statement.compares_ends and self.merges()):
             return None
         return statement.filled(repeated.values)

@@ -98,8 +98,9 @@ def check(text: str, at: Random, run: Run) -> None:
         values = {name: at.choice(choices) for name, choices in few.items()}
         note(f"{text} {values}")
         agree(text, values, run, kept)
-    served = sum(one.served for one in kept._known.values())
-    event("answered from a template" if served else "never answered from a template")
+    known = next(iter(kept._known.values()), None)
+    found_one = known is not None and known.parameters is not None and any(known.parameters.templates.values())
+    event("has a template" if found_one else "has no template")
 
 
 # --- any query --------------------------------------------------------------------------------------------------------
@@ -147,6 +148,8 @@ def test_so_do_paths_searches_and_beliefs_over_merged_concepts(store: Store, gra
                 '?k {} FILTER(IN(?k.id, :list)) OPTIONAL { (?k, "knows", ?o) FILTER(IN(?o.id, :other)) }',
                 "?p (?k, ?r, ?o) FILTER(IN(?p.id, :list)) NOT { ?k {} FILTER(IN(?k.id, :other)) }",
                 '?k {id: "C-1"} FILTER(IN(?k.id, :list))',
+                '?k {id: "C-1"} ?k {name: ?n} FILTER(?k.id == "C-1")',
+                '?k {id: "C-1"} ?k {name: ?n} FILTER(IN(?k.id, :list))',
                 '?k EVIDENCE {source: "C-1"}',
                 '?k ASSERTION {asserted_by: "C-1", status: "active"}',
             ]
@@ -225,6 +228,12 @@ def test_a_text_that_only_fills_a_place_needs_no_plan_of_its_own(
         ("FIND(?c.id) WHERE { ?c {} FILTER(?c.attributes.age >= :v) }", [3, 2, "x"], [["C-4"], ["C-3", "C-4"], []]),
         ('FIND(?c.id) WHERE { ?c {id: "C-1"} FILTER(?c.id == :v) }', ["C-1", "C-2", "C-1"], [["C-1"], [], ["C-1"]]),
         ('FIND(?c.id) WHERE { ?c {id: "C-1"} FILTER(?c.id == :v) }', ["C-1", "C-1", "C-2"], [["C-1"], ["C-1"], []]),
+        ('FIND(?n) WHERE { ?c {id: "C-1"} ?c {name: ?n} FILTER(?c.id == :v) }', ["C-2", "C-1"], [[], ["N0"]]),
+        (
+            'FIND(?n) WHERE { ?c {id: "C-1"} ?c {name: ?n} FILTER(IN(?c.id, :v)) }',
+            [["C-2"], ["C-1", "C-3"]],
+            [[], ["N0"]],
+        ),
         (
             'FIND(?o.id) WHERE { (:v, "knows", ?o) }',
             [{"type": "Person", "key": "key 1"}] * 2 + [{"type": "Place", "key": "key 1"}],
@@ -308,7 +317,36 @@ def test_values_that_never_come_twice_are_planned_without_being_kept(people: Spa
     text = "FIND(?c.id) WHERE { ?c {} FILTER(?c.attributes.age == :v) }"
     assert answers(text, people, kept, *range(100)) == [[f"C-{age + 1}"] if age < 4 else [] for age in range(100)]
     (known,) = kept._known.values()
-    assert len(known.kept.templates) <= templates._TEMPLATES
+    assert known.parameters is not None
+    assert len(known.parameters.templates) <= templates._TEMPLATES
+
+
+@pytest.mark.parametrize("odd", [None, 1, 2.5, True, ["C-1"], {"a": 1}, "C-1000000000000"])
+def test_an_odd_value_leaves_the_templates_of_the_usual_ones(people: SpaceStore, made: list[Any], odd: Any) -> None:
+    text = 'FIND(?c.id) WHERE { ?c {type: "Person", attributes: {city: :v}} }'
+    kept = Templates()
+    answers(text, people, kept, "a", "b", odd, odd)
+    before = len(made)
+    assert answers(text, people, kept, "c", "d", odd, "C-1", "C-2") == [[]] * 5
+    assert len(made) == before + 1, "an id has another shape than a text"
+
+
+@pytest.mark.parametrize("text", ["FIND(?c.id) WHERE { ?c {name: :v} }", "FIND(?c.id) WHERE { ?c {attributes: :v} }"])
+def test_no_large_value_is_kept(people: SpaceStore, made: list[Any], text: str) -> None:
+    kept = Templates()
+    large: Any = "x" * 2_000
+    value = large if "name" in text else {"type": large, "key": "k"}
+    assert answers(text, people, kept, *[value] * 4) == [[]] * 4
+    (known,) = kept._known.values()
+    assert known.parameters is not None
+    assert not known.parameters.templates
+
+
+def test_no_long_statement_is_kept(people: SpaceStore) -> None:
+    kept = Templates()
+    text = f'FIND(?c.id) WHERE {{ ?c {{key: "key 0"}} {"FILTER(?c.name != :v) " * 200} }}'
+    assert answers(text, people, kept, *"ab" * 2) == [["C-1"]] * 4
+    assert not kept._known
 
 
 def test_no_more_statements_are_known_than_have_room(people: SpaceStore) -> None:
