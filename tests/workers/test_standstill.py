@@ -203,15 +203,15 @@ def test_a_worker_starts_its_beat_again_when_it_dies(tmp_path: Path) -> None:
 @pytest.mark.requirement("BR-OPS-003", "BR-OPS-005")
 def test_a_worker_that_takes_no_messages_for_whatever_reason_ends_to_be_started_again(tmp_path: Path) -> None:
     with fleet(tmp_path, *BOTH) as home:
-        worker = home.keeper(worker_concurrency=2)
-        accept(home, "first [slow 12]")
+        worker = home.keeper(worker_concurrency=2, watch_look_s=1)
+        accept(home, "first [slow 14]")
         home.send(Kind.FORMATION, "home")
         when(lambda: is_working(home, 1))
         (tmp_path / "deaf").touch()
         accept(home, "first", space="away")
         home.send(Kind.FORMATION, "away")
         # What is at work may end.
-        assert worker.process.wait(40) == 1
+        assert worker.process.wait(60) == 1
         assert len(home.told(worker, "stands_still")) == 1
         assert (statuses(home), statuses(home, "away")) == (["completed"], ["submitted"])
         (tmp_path / "deaf").unlink()
@@ -222,8 +222,8 @@ def test_a_worker_that_takes_no_messages_for_whatever_reason_ends_to_be_started_
 @pytest.mark.requirement("BR-OPS-003", "BR-LIFE-010")
 def test_a_worker_does_not_end_while_messages_wait_for_good_reasons(tmp_path: Path) -> None:
     with fleet(tmp_path, *BOTH) as home:
-        busy = home.keeper(worker_concurrency=1)
-        accept(home, "first [slow 12]")
+        busy = home.keeper(worker_concurrency=1, watch_look_s=1)
+        accept(home, "first [slow 16]")
         for _ in range(5):
             home.send(Kind.FORMATION, "home")
         when(lambda: statuses(home) == ["completed"])
@@ -232,12 +232,12 @@ def test_a_worker_does_not_end_while_messages_wait_for_good_reasons(tmp_path: Pa
         for pid in family(busy):
             os.kill(pid, signal.SIGSTOP)
         home.send(Kind.FORMATION, "home")
-        time.sleep(8)
+        time.sleep(14)
         (tmp_path / "deaf").unlink()
         for pid in family(busy):
             os.kill(pid, signal.SIGCONT)
         home.redis.kill()
-        time.sleep(8)
+        time.sleep(14)
         home.redis.start()
         accept(home, "second")
         home.send(Kind.FORMATION, "home")

@@ -1,7 +1,7 @@
 """A worker process for tests: the real one, with the keeper as its model and a clock that can be set.
 
 `python -m tests.workers.worker`; what it is asked to remember may also say `[kill]`: the process that works on it ends.
-While there is a file `deaf` beside the Spaces it takes no messages, and it looks after itself more often than others.
+While there is a file `deaf` beside the Spaces it takes no messages. WATCH_LOOK_S says how often it looks after itself.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _build(settings: Settings) -> Application:
 def _may_be_deaf(settings: Settings) -> None:
     deaf, hears = settings.local_db_path.parent / "deaf", QoS.can_consume
     QoS.can_consume = lambda qos: not deaf.exists() and hears(qos)
-    watch.LOOK_S = 0.3
+    watch.LOOK_S = float(os.environ.get("WATCH_LOOK_S", watch.LOOK_S))
 
 
 if __name__ == "__main__":
