@@ -71,7 +71,8 @@ class Fleet:
 
     def told(self, process: ServerProcess, event: str) -> list[dict[str, Any]]:
         """The log lines of an event of a process."""
-        lines = [json.loads(line) for line in process.said.read_text().splitlines() if line.startswith("{")]
+        written, _, _ = process.said.read_text().rpartition("\n")  # the last line may be on its way still
+        lines = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
         return [line for line in lines if line["event"] == event]
 
     def formed(self, process: ServerProcess) -> list[tuple[str, int]]:
