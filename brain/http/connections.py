@@ -14,24 +14,28 @@ import uuid
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import unquote
 
 import h11
 import orjson
 import structlog
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from brain.http.joined import LEAST_SENT, Joined
-from brain.http.plain import HAS_ARRIVED, HEADER_LIMIT_BYTES, PlainCycle, PlainRequest, plain_request
-
 log = structlog.get_logger(__name__)
+
+HEADER_LIMIT_BYTES = 32 * 1024
+"""Longest request line and headers together, every byte of theirs counted."""
 
 _TOO_LONG = f"the request line and headers are longer than {HEADER_LIMIT_BYTES} bytes"
 
 _PIECE = 8 * 1024
 """What the parser gets at a time of headers, and of a body that comes in chunks: of these each costs it as much as many
 bytes would, and one read can hold tens of thousands."""
+
+_LEAST_SENT = 64 * 1024
+"""Bytes of an answer that a client has to take within the time limit, or all that is left of it."""
+
+_MOMENT_S = 0.002
+"""How long an answer that does not end may be held, for what is to go with it."""
 
 _FEWEST = 256
 _FILES_FOR_THE_REST = 0.75
@@ -83,6 +87,61 @@ def _in_origin_form(request: h11.Request) -> h11.Request:
     )
 
 
+class Joined:
+    """A transport that sends headers and body of an answer together: one call of the system and one packet, where they
+    were two. What an answer writes is held until it ends, and no longer than a moment."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._due: list[bytes] = []
+        self._size = 0
+        self._moment: asyncio.TimerHandle | None = None
+
+    def write(self, data: bytes) -> None:
+        """Send with what follows; at once where that is a lot already, so that the sender learns to wait."""
+        if not data:
+            return
+        if not self._due:
+            self._moment = self._loop.call_later(_MOMENT_S, self.flush)
+        self._due.append(data)
+        self._size += len(data)
+        if self._size >= _LEAST_SENT:
+            self.flush()
+
+    def get_write_buffer_size(self) -> int:
+        """Bytes that were written and not sent."""
+        return self._size + self._transport.get_write_buffer_size()
+
+    def close(self) -> None:
+        """After everything that was written."""
+        self.flush()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Now, and without it."""
+        self._drop()
+        self._transport.abort()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        data = self._drop()
+        if data and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _drop(self) -> bytes:
+        data = self._due[0] if len(self._due) == 1 else b"".join(self._due)
+        self._due.clear()
+        self._size = 0
+        if self._moment is not None:
+            self._moment.cancel()
+            self._moment = None
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(H11Protocol):
     """One HTTP/1.1 connection; `bounded` gives it its limits."""
 
@@ -99,7 +158,6 @@ class Connection(H11Protocol):
         self._waits_since = self._sent_at = self.loop.time()
         self._unsent = 0
         self._held = b""
-        self._left = 0
         self._next_turn: asyncio.Handle | None = None
         if len(self.connections) > self.most:
             self._make_room()
@@ -112,99 +170,24 @@ class Connection(H11Protocol):
             self.transport.pause_reading()
 
     def _feed(self) -> None:
-        """Take what came, nothing of a next request while this one is at work."""
+        """Give the parser what came: headers piece by piece, so that it can refuse long ones before it takes them
+        apart, chunks too, and others take their turn in between; nothing of a next request while this one is at work.
+        """
         is_next_turn, self._next_turn = self._next_turn is not None, None
         while self._held and not self.transport.is_closing():
-            if self._left:
-                self._take_body()
-            elif self._is_at_work:
+            if self.conn.their_state is h11.DONE:
                 self.flow.pause_reading()
                 return
-            elif self._is_at_rest and (plain := plain_request(self._held)):
-                self._begin(plain)
-            elif self._parse():
+            is_idle = self.conn.their_state is h11.IDLE
+            size = _PIECE if is_idle or self.conn.is_chunked else len(self._held)
+            piece, self._held = self._held[:size], self._held[size:]
+            super().data_received(piece)
+            if self._held and self.conn.is_chunked and self.conn.their_state is h11.SEND_BODY:
+                self.transport.pause_reading()  # no more comes in than is taken apart
+                self._next_turn = self.loop.call_soon(self._feed)
                 return
         if is_next_turn and not self.flow.read_paused and not self.transport.is_closing():
             self.transport.resume_reading()
-
-    @property
-    def _is_at_work(self) -> bool:
-        """Whether there is a request that came whole and is not answered."""
-        if isinstance(self.cycle, PlainCycle) and not self.cycle.response_complete:
-            return True
-        return self.conn.their_state is h11.DONE
-
-    @property
-    def _is_at_rest(self) -> bool:
-        """Whether whatever comes next is the beginning of a request, and the parser has seen nothing of it."""
-        return self.conn.our_state is self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
-
-    def _begin(self, request: PlainRequest) -> None:
-        """Answer a plain request, whose body may be on its way."""
-        self._unset_keepalive_if_required()
-        self._held = self._held[request.size :]
-        self._left = request.length
-        raw_path, _, query = request.target.partition(b"?")
-        self.headers = request.headers
-        self.scope = {
-            "type": "http",
-            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
-            "http_version": "1.1",
-            "server": self.server,
-            "client": self.client,
-            "scheme": self.scheme or "http",
-            "method": request.method,
-            "root_path": self.root_path,
-            "path": self.root_path + unquote(raw_path.decode("ascii")),
-            "raw_path": self.root_path.encode("ascii") + raw_path,
-            "query_string": query,
-            "headers": self.headers,
-            "state": self.app_state.copy(),
-        }
-        self.cycle = PlainCycle(
-            scope=self.scope,
-            conn=self.conn,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=self.access_log,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            on_response=self.on_response_complete,
-        )
-        self.scope["state"][HAS_ARRIVED] = self.cycle.has_arrived
-        if not self._left:
-            self.cycle.more_body = False
-            self.cycle.message_event.set()
-        task = self.loop.create_task(self.cycle.run_asgi(self.app))
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
-
-    def _take_body(self) -> None:
-        """More of the body of a plain request, for its handler; nobody's when the answer is out already."""
-        piece, self._held = self._held[: self._left], self._held[self._left :]
-        self._left -= len(piece)
-        if self.cycle.response_complete:
-            return
-        self.cycle.body += piece
-        if len(self.cycle.body) > HIGH_WATER_LIMIT:
-            self.flow.pause_reading()
-        self.cycle.more_body = self._left > 0
-        self.cycle.message_event.set()
-
-    def _parse(self) -> bool:
-        """Give the parser what came: headers piece by piece, so that it can refuse long ones before it takes them
-        apart, chunks too, and others take their turn in between; whether the next turn is later."""
-        is_idle = self.conn.their_state is h11.IDLE
-        size = _PIECE if is_idle or self.conn.is_chunked else len(self._held)
-        piece, self._held = self._held[:size], self._held[size:]
-        super().data_received(piece)
-        if not (self._held and self.conn.is_chunked and self.conn.their_state is h11.SEND_BODY):
-            return False
-        self.transport.pause_reading()  # no more comes in than is taken apart
-        self._next_turn = self.loop.call_soon(self._feed)
-        return True
 
     def on_response_complete(self) -> None:
         cast("Joined", self.transport).flush()
@@ -220,7 +203,7 @@ class Connection(H11Protocol):
     def is_overdue(self, now: float) -> bool:
         """Whether the client has taken longer than it may, with its headers or with the answer."""
         unsent = self.transport.get_write_buffer_size()
-        if unsent == 0 or unsent > self._unsent or self._unsent - unsent >= LEAST_SENT:
+        if unsent == 0 or unsent > self._unsent or self._unsent - unsent >= _LEAST_SENT:
             self._unsent, self._sent_at = unsent, now
         if unsent:
             return now - self._sent_at > self.timeout_s

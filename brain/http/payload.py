@@ -21,7 +21,6 @@ from starlette.responses import Response
 from brain.http.budgets import Arrivals, Budget
 from brain.http.declaring import Declaration
 from brain.http.decoding import decoded
-from brain.http.plain import HAS_ARRIVED
 from brain.http.wording import in_words
 from brain.service.failures import InvalidInput
 
@@ -45,10 +44,6 @@ class UnknownCoding(Exception):
     """The body is compressed; nothing is unpacked here, so that few bytes can never become many."""
 
 
-def _not_yet() -> bool:
-    return False
-
-
 async def read_body(request: Request) -> bytes:
     """The body's bytes, read no further than the limit and no longer than the time for it.
 
@@ -62,8 +57,6 @@ async def read_body(request: Request) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isascii() and announced.isdigit() and (len(announced) > 18 or int(announced) > limit):
         raise BodyTooLarge
-    if request.scope["state"].get(HAS_ARRIVED, _not_yet)():
-        return b"".join([piece async for piece in request.stream()])  # of the length that was announced
     pieces: list[bytes] = []
     size = 0
     arrivals: Arrivals = request.app.state.arrivals

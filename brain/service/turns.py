@@ -10,9 +10,9 @@ from time import monotonic
 from typing import TypeVar
 
 import anyio
+from anyio.to_thread import run_sync
 
 from brain.service.failures import Unavailable
-from brain.threads import in_thread
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ class Turns:
     """
 
     def __init__(self, threads: int, of_one: int) -> None:
+        self._threads = anyio.CapacityLimiter(threads)
         self._free = threads
         self._of_one = of_one
         self._at_work: Counter[str] = Counter()
@@ -46,7 +47,7 @@ class Turns:
         """
         await self._enter(space_id, ends)
         try:
-            return await in_thread(work)
+            return await run_sync(work, limiter=self._threads)
         finally:
             self._leave(space_id)
 

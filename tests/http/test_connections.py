@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brain.http.joined import Joined
+from brain.http.connections import Joined
 
 pytestmark = pytest.mark.anyio
 
