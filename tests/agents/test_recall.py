@@ -235,16 +235,18 @@ def test_a_slow_model_ends_in_a_stated_failure(known: TestSpace) -> None:
 def test_a_recall_whose_caller_left_asks_the_model_no_more(known: TestSpace) -> None:
     asked: list[ModelRequest] = []
 
-    class Slow:
-        name = "slow/test"
-
-        async def answer(self, request: ModelRequest) -> ModelAnswer:
-            asked.append(request)
-            await asyncio.sleep(30)
-            raise AssertionError
-
     async def leave() -> bool:
-        with anyio.move_on_after(0.3) as scope:
+        with anyio.CancelScope() as scope:
+
+            class Slow:
+                name = "slow/test"
+
+                async def answer(self, request: ModelRequest) -> ModelAnswer:
+                    asked.append(request)
+                    scope.cancel()
+                    await asyncio.sleep(30)
+                    raise AssertionError
+
             await recall(known.place(Slow()), RecallJob("Alice?"))
         return scope.cancelled_caught
 
