@@ -27,7 +27,7 @@ from brain.kip.execute.bindings import Batch, Cell, Row
 from brain.kip.execute.edges import structural
 from brain.kip.execute.expressions import accesses, compiled
 from brain.kip.execute.foresight import foresee
-from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.frame import BATCH, Frame, in_batches
 from brain.kip.execute.graph import Survivor
 from brain.kip.execute.pushdown import run_natively
 from brain.kip.execute.reach import reach
@@ -147,7 +147,8 @@ def _union(step: Union, batches: Iterator[Batch], seeds: Batch, frame: Frame) ->
     shared = [frame.cells[name] for name in variables(step.block)]
     for found in _branch(step, frame):
         frame.graph.check_deadline()
-        yield [merged for seed in seeds for row in found if (merged := _merged(seed, row, shared)) is not None]
+        merged = (_merged(seed, row, shared) for seed in seeds for row in found)
+        yield from in_batches(row for row in merged if row is not None)
 
 
 def _branch(step: Union, frame: Frame) -> Iterator[Batch]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from brain.ids import lineage_of
@@ -162,6 +163,13 @@ class Frame:
         computed = {self.cells[access.variable] for access in accesses if is_validity(access.steps)}
         if computed:
             self.validities.load(cell for place in computed for row in rows if isinstance(cell := row[place], str))
+
+
+def in_batches(rows: Iterable[Row]) -> Iterator[Batch]:
+    """Rows as they are made, never more than BATCH at once: whoever takes them looks at the clock in between."""
+    left = iter(rows)
+    while batch := list(islice(left, BATCH)):
+        yield batch
 
 
 def value_of(cell: Any) -> Value:

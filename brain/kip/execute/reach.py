@@ -14,7 +14,7 @@ from brain.ids import is_element_id, object_key
 from brain.kip.algebra import Alternative, Reach
 from brain.kip.execute.bindings import Batch, Binding, Row, Walk, end_binding
 from brain.kip.execute.ends import End, stored
-from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.frame import BATCH, Frame, in_batches
 from brain.kip.schema import PredicateType
 from brain.store.base import Element, Kind, Scan, TupleScan
 
@@ -38,30 +38,29 @@ def reach(step: Reach, batches: Iterator[Batch], frame: Frame) -> Iterator[Batch
         free = [row for row in others if object_.given(row) is None]
         if forward:
             found = _walk_all(step.alternatives, _starts(forward, subject), frame, backwards=False)
-            yield _joined(forward, subject, object_, found, walk)
+            yield from in_batches(_joined(forward, subject, object_, found, walk))
         if backward:
             found = _walk_all(step.alternatives, _starts(backward, object_), frame, backwards=True)
-            yield _joined(backward, object_, subject, found, walk)
+            yield from in_batches(_joined(backward, object_, subject, found, walk))
         if free:
             starts = _every_start(step.alternatives, frame)
             found = _walk_all(step.alternatives, set(starts), frame, backwards=False)
-            anchored = [bound for row in free for key in starts if (bound := subject.bind(row, key)) is not None]
-            yield _joined(anchored, subject, object_, found, walk)
+            anchored = (bound for row in free for key in starts if (bound := subject.bind(row, key)) is not None)
+            yield from in_batches(_joined(anchored, subject, object_, found, walk))
 
 
 def _starts(rows: Batch, end: End) -> set[Node]:
     return {key for row in rows for key in end.given(row) or ()}
 
 
-def _joined(rows: Batch, near: End, far: End, found: dict[Node, Reached], walk: int) -> Batch:
-    made: Batch = []
+def _joined(rows: Iterable[Row], near: End, far: End, found: dict[Node, Reached], walk: int) -> Iterator[Row]:
+    """Each row with every end reached from its own."""
     for row in rows:
         for start in sorted(near.given(row) or ()):
             for binding, propositions in found[start].values():
                 extended = far.bind(row, binding)
                 if extended is not None:
-                    made.append(_with_walk(extended, walk, propositions))
-    return made
+                    yield _with_walk(extended, walk, propositions)
 
 
 def _with_walk(row: Row, place: int, propositions: tuple[str, ...]) -> Row:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from brain.kip.execute.blocks import run_block
+from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.graph import Graph as Reading
+from brain.kip.plan import plan_of
+from brain.store.sqlite import SqliteStore
 from tests.kip.conftest import Space
+from tests.kip.graph import Graph, find, reading
 
 requirement = pytest.mark.requirement
 
@@ -70,6 +77,32 @@ def test_thousands_of_columns_end_at_the_deadline(pair: Space, head: str, item: 
     began = time.thread_time()
     pair.answer(head.format('?x {type: "Person"}', columns), envelope={"options": {"deadline_ms": 1_000}})
     assert time.thread_time() - began < 1.8
+
+
+@requirement("KI-ERR-080")
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        '(?x, "knows"{0,1}, ?y)',
+        '(?a, "knows"{0,1}, ?y) ?z {}',
+        '?h SEARCH CONCEPT "Person" LIMIT 100',
+        "OPTIONAL { ?x {} UNION { ?y {} } }",
+        "?x {} ?y {}",
+        '(?x, "knows", ?y)',
+        'STRUCTURAL (?x, "evidence", ?y)',
+    ],
+)
+def test_no_step_makes_more_rows_than_pass_between_two_looks_at_the_clock(tmp_path: Path, patterns: str) -> None:
+    graph = Graph()
+    people = [graph.concept("Person", name=f"Person {number}") for number in range(60)]
+    for one, other in zip(people, [*people[1:], people[0]], strict=True):
+        graph.proposition(one, "knows", other)
+    store = SqliteStore(tmp_path, durability="normal")
+    with reading(graph.store(store, "people")) as run:
+        plan = plan_of(find(f"FIND(?a) WHERE {{ ?a {{}} {patterns} }}"), run)
+        found = run_block(plan.block, Frame.of(plan.block, Reading(run), natively=False))
+        assert max(map(len, found), default=0) <= 2 * BATCH
+    store.close()
 
 
 @requirement("KI-ERR-080")
