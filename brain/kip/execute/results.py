@@ -88,6 +88,7 @@ def _plain(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
     accesses = [output for output in plan.outputs if isinstance(output, Access)]
     readers = [frame.output(access) for access in accesses]
     for chunk in _chunks(_ranked(plan, frame)):
+        frame.graph.check_deadline()
         frame.load([row.items[0] for row in chunk], accesses)
         for ranked in chunk:
             if len(readers) > WIDE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ import pytest
 from brain.kip.execute.blocks import run_block
 from brain.kip.execute.frame import BATCH, Frame
 from brain.kip.execute.graph import Graph as Reading
+from brain.kip.execute.results import answer
 from brain.kip.plan import plan_of
+from brain.kip.templates import Asked
 from brain.store.sqlite import SqliteStore
 from tests.kip.conftest import Space
 from tests.kip.graph import Graph, find, reading
+from tests.kip.read.watched import StepByStep
 
 requirement = pytest.mark.requirement
 
@@ -102,6 +106,29 @@ def test_no_step_makes_more_rows_than_pass_between_two_looks_at_the_clock(tmp_pa
         plan = plan_of(find(f"FIND(?a) WHERE {{ ?a {{}} {patterns} }}"), run)
         found = run_block(plan.block, Frame.of(plan.block, Reading(run), natively=False))
         assert max(map(len, found), default=0) <= 2 * BATCH
+    store.close()
+
+
+@requirement("KI-ERR-080")
+def test_an_answer_of_many_rows_looks_at_the_clock_while_it_is_written(tmp_path: Path) -> None:
+    class Watching(Reading):
+        looks = 0
+
+        def check_deadline(self) -> None:
+            self.looks += 1
+
+    graph = Graph()
+    for number in range(600):
+        graph.concept("Person", name=f"Person {number}")
+    store = SqliteStore(tmp_path, durability="normal")
+    with reading(graph.store(store, "people")) as run:
+        stepwise = replace(run, snapshot=StepByStep(run.snapshot))
+        watching = Watching(stepwise)
+        rows = answer(Asked.once(plan_of(find("FIND(?a.name) WHERE { ?a {} } ORDER BY ?a.name"), run)), watching)
+        next(rows)
+        before = watching.looks
+        assert sum(1 for _ in rows) == 599
+        assert watching.looks >= before + 2
     store.close()
 
 
