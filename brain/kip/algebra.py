@@ -426,6 +426,11 @@ def variables(step: Step) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_variables(step)))
 
 
+def cells_of(step: Step) -> dict[str, int]:
+    """Every variable of a step and its place in a row."""
+    return {name: place for place, name in enumerate(variables(step))}
+
+
 def _variables(part: object) -> Iterator[str]:
     if isinstance(part, tuple):
         for item in part:

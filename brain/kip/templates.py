@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 import orjson
 
 from brain.kip import algebra, ast
-from brain.kip.algebra import Block, Project, Step, variables
+from brain.kip.algebra import Block, Project, Step, cells_of
 from brain.kip.belief import BeliefRequest
 from brain.kip.context import Run
 from brain.kip.given import Given, GivenIds, Uses, lists_ids, shape_of
@@ -67,7 +67,7 @@ class Template:
         fill = _filling(plan, found)
         if not found.issuperset(map(id, uses.given)) or any(given.is_compared for given in uses.given):
             return None
-        return cls(plan, believes, _cells(plan), fill)
+        return cls(plan, believes, cells_of(plan.block), fill)
 
     def filled(self, values: Mapping[str, Json], request: BeliefRequest | None) -> Project:
         """The plan with these values."""
@@ -96,7 +96,7 @@ class Asked:
     @classmethod
     def once(cls, plan: Project) -> Asked:
         """A plan that is run as it is."""
-        return cls(_wide(plan), plan.source.limit, _cells(plan))
+        return cls(_wide(plan), plan.source.limit, cells_of(plan.block))
 
     def repeated(self, part: Step) -> Repeated | None:
         """The part of the template that this part of the plan was filled from."""
@@ -255,10 +255,6 @@ def _filled(template: Template, statement: ast.Find, run: Run) -> Asked:
 def _wide(plan: Project) -> Project:
     limit = plan.source.limit
     return plan if limit is None else Project(replace(plan.source, limit=limit + 1), plan.outputs)
-
-
-def _cells(plan: Project) -> Mapping[str, int]:
-    return {name: place for place, name in enumerate(variables(plan.block))}
 
 
 # --- filling ----------------------------------------------------------------------------------------------------------

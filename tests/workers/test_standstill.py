@@ -107,6 +107,16 @@ def test_who_was_left_on_a_replica_by_a_failover_goes_on_with_the_new_master(tmp
         assert (api.stop(), worker.stop()) == (0, 0)
 
 
+def all_at_work(home: Fleet, to_redis: Wire) -> tuple[ServerProcess, ServerProcess, ServerProcess]:
+    """An API, a worker with an input of either Space at work, and a beat, all over this wire."""
+    api = home.api(redis_url=to_redis.url)
+    worker, beat = home.keeper(redis_url=to_redis.url), home.beat(redis_url=to_redis.url)
+    for space in BOTH:
+        api.form("first [slow 3]", space)
+    when(lambda: all(is_working(home, 1, space) for space in BOTH))
+    return api, worker, beat
+
+
 def is_full(home: Fleet, to_redis: Wire) -> None:
     with home.redis.client() as redis:
         redis.config_set("maxmemory-policy", "noeviction")
@@ -144,11 +154,7 @@ def test_nobody_ends_or_stands_still_while_redis_refuses_what_it_is_asked_or_aft
     tmp_path: Path, fails: Callable[[Fleet, Wire], None], recovers: Callable[[Fleet, Wire], None]
 ) -> None:
     with fleet(tmp_path, *BOTH) as home, wire(home.redis.url) as to_redis:
-        api = home.api(redis_url=to_redis.url)
-        worker, beat = home.keeper(redis_url=to_redis.url), home.beat(redis_url=to_redis.url)
-        for space in BOTH:
-            api.form("first [slow 3]", space)
-        when(lambda: all(is_working(home, 1, space) for space in BOTH))
+        api, worker, beat = all_at_work(home, to_redis)
         fails(home, to_redis)
         when(lambda: all(statuses(home, space) == ["completed"] for space in BOTH))
         for space in BOTH:
@@ -167,11 +173,7 @@ def test_nobody_ends_or_stands_still_while_redis_refuses_what_it_is_asked_or_aft
 @pytest.mark.requirement("BR-OPS-003", "BR-OPS-008")
 def test_connections_that_go_dead_without_a_word_are_replaced(tmp_path: Path) -> None:
     with fleet(tmp_path, *BOTH) as home, wire(home.redis.url) as to_redis:
-        api = home.api(redis_url=to_redis.url)
-        worker, beat = home.keeper(redis_url=to_redis.url), home.beat(redis_url=to_redis.url)
-        for space in BOTH:
-            api.form("first [slow 3]", space)
-        when(lambda: all(is_working(home, 1, space) for space in BOTH))
+        api, worker, beat = all_at_work(home, to_redis)
         assert to_redis.drop() > 2
         for space in BOTH:
             api.form("second", space)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from brain.ids import lineage_of
 from brain.kip import paths
-from brain.kip.algebra import Access, Step, variables
+from brain.kip.algebra import Access, Step, cells_of
 from brain.kip.execute.bindings import Batch, BeliefValue, Datum, EdgeValue, Row
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.validity import Validities, is_validity
@@ -21,6 +21,8 @@ BATCH = 512
 
 WIDE = 32
 """Values of one row from which on the rows of a batch take so long together that each looks at the clock."""
+
+T = TypeVar("T")
 
 Reader = Callable[[Row], Value]
 """Reads a value out of a row."""
@@ -52,7 +54,7 @@ class Frame:
 
     @classmethod
     def of(cls, plan: Step, graph: Graph, *, natively: bool = True) -> Frame:
-        return cls(graph, {name: place for place, name in enumerate(variables(plan))}, natively)
+        return cls(graph, cells_of(plan), natively)
 
     def empty_row(self) -> Row:
         return [None] * len(self.cells)
@@ -165,10 +167,10 @@ class Frame:
             self.validities.load(cell for place in computed for row in rows if isinstance(cell := row[place], str))
 
 
-def in_batches(rows: Iterable[Row]) -> Iterator[Batch]:
-    """Rows as they are made, never more than BATCH at once: whoever takes them looks at the clock in between."""
+def in_batches(rows: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
+    """Rows as they are made, never more than so many at once: whoever takes them looks at the clock in between."""
     left = iter(rows)
-    while batch := list(islice(left, BATCH)):
+    while batch := list(islice(left, size)):
         yield batch
 
 

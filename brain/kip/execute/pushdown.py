@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from brain.kip.algebra import Block, Group, Project, variables
 from brain.kip.execute.bindings import Batch, Cell, Datum, Row
-from brain.kip.execute.frame import BATCH, Frame
+from brain.kip.execute.frame import Frame, in_batches
 from brain.store.base import Element, ElementId, Json
 
 CHUNK = 256
@@ -22,7 +21,7 @@ def run_natively(block: Block, frame: Frame) -> Iterator[Batch] | None:
     if found is None:
         return None
     places = [frame.cells[name] for name in variables(block)]
-    return ([_row(cells, places, frame) for cells in chunk] for chunk in _chunks(found, BATCH))
+    return ([_row(cells, places, frame) for cells in chunk] for chunk in in_batches(found))
 
 
 def select(plan: Project, frame: Frame) -> Iterator[list[tuple[Row, frozenset[ElementId]]]] | None:
@@ -32,9 +31,8 @@ def select(plan: Project, frame: Frame) -> Iterator[list[tuple[Row, frozenset[El
     if found is None:
         return None
     places = [frame.cells[name] for name in plan.distinct.variables]
-    return (
-        [(_row(cells[:-1], places, frame), frozenset(cells[-1])) for cells in chunk] for chunk in _chunks(found, CHUNK)
-    )
+    chunks = in_batches(found, CHUNK)
+    return ([(_row(cells[:-1], places, frame), frozenset(cells[-1])) for cells in chunk] for chunk in chunks)
 
 
 def select_groups(group: Group, frame: Frame) -> Iterator[tuple[Json, ...]] | None:
@@ -58,11 +56,6 @@ def binding(cell: Json, frame: Frame) -> Cell:
 def _may_be_offered(frame: Frame) -> bool:
     frame.graph.check_deadline()
     return frame.natively and frame.graph.sees_everything
-
-
-def _chunks(found: Iterator[tuple[Json, ...]], size: int) -> Iterator[list[tuple[Json, ...]]]:
-    while chunk := list(islice(found, size)):
-        yield chunk
 
 
 def _row(cells: tuple[Json, ...], places: list[int], frame: Frame) -> Row:

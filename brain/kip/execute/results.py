@@ -12,11 +12,11 @@ from brain.kip.algebra import Access, Column, Distinct, Filter, Group, Not, Proj
 from brain.kip.execute.bindings import Batch, Cell, Row, cited, order_of
 from brain.kip.execute.blocks import extend_block, run_block, run_natively_started
 from brain.kip.execute.foresight import foresee
-from brain.kip.execute.frame import WIDE, Frame
+from brain.kip.execute.frame import WIDE, Frame, in_batches
 from brain.kip.execute.graph import Graph
 from brain.kip.execute.groups import Groups
 from brain.kip.execute.ordering import Key, Ranked, is_behind, key_of, sort
-from brain.kip.execute.pushdown import select, select_groups
+from brain.kip.execute.pushdown import CHUNK, select, select_groups
 from brain.kip.execute.scans import first_elements, starts_in_order
 from brain.kip.execute.tuples import Join
 from brain.kip.templates import Asked
@@ -87,7 +87,7 @@ def _solutions(distinct: Distinct, frame: Frame) -> list[dict[str, Cell]]:
 def _plain(plan: Project, frame: Frame) -> Iterator[AnswerRow]:
     accesses = [output for output in plan.outputs if isinstance(output, Access)]
     readers = [frame.output(access) for access in accesses]
-    for chunk in _chunks(_ranked(plan, frame)):
+    for chunk in in_batches(_ranked(plan, frame), CHUNK):
         frame.graph.check_deadline()
         frame.load([row.items[0] for row in chunk], accesses)
         for ranked in chunk:
@@ -338,14 +338,3 @@ def _counted(plan: Project, group: Group, frame: Frame) -> Groups | None:
         return None
     total = frame.graph.snapshot.count(step.conditions)
     return Groups.single(tuple(total for _ in group.aggregates))
-
-
-def _chunks(rows: Iterator[Ranked[Row]]) -> Iterator[list[Ranked[Row]]]:
-    chunk: list[Ranked[Row]] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) >= 256:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -33,12 +33,17 @@ def among_symbols(column: str, values: Collection[str], name: str, bindings: dic
 
 def among_elements(column: str, ids: Iterable[ElementId], name: str, bindings: dict[str, Any]) -> str:
     """`column` is the integer of one of these ids; a text that is no id is the integer of nothing."""
-    eids = {eid for element_id in ids if (eid := eid_of(element_id)) is not None}
+    eids = eids_of(ids)
     if len(eids) == 1:
         (bindings[name],) = eids
         return f"{column} = :{name}"
     bindings[name] = integers(eids)
     return f"{column} IN carray(:{name})"
+
+
+def eids_of(ids: Iterable[ElementId]) -> set[int]:
+    """The integers of those of these texts that are ids."""
+    return {eid for element_id in ids if (eid := eid_of(element_id)) is not None}
 
 
 def integers(eids: Iterable[int]) -> Any:

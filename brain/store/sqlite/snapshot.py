@@ -221,34 +221,30 @@ class SqliteSnapshot(StateReader):
         return found
 
     def select(self, plan: Step, repeated: Repeated | None = None) -> Iterator[tuple[Json, ...]] | None:
-        # What a statement about the past is made of depends on the sequence.
-        is_once = self._at is not None
-        statement = self._compiled(plan) if repeated is None or is_once else self._repeated(repeated)
+        statement = self._compiled(plan, repeated)
         return None if statement is None else statement.read(self._stream(statement.text, statement.bindings))
 
     def explain(self, plan: Step) -> str | None:
         statement = self._compiled(plan)
         return None if statement is None else statement.shown
 
-    def _repeated(self, repeated: Repeated) -> plans.Statement | None:
-        """The statement of a plan that is asked again and again, made once."""
+    def _compiled(self, plan: Step, repeated: Repeated | None = None) -> plans.Statement | None:
+        from brain.store.sqlite import plans
+
+        steps = plans.steps_of(plan)
+        if not plans.is_known(steps) or (plans.compares_ends(steps) and self.merges()):
+            return None
+        if repeated is None or self._at is not None:  # a statement about the past depends on the sequence
+            return self._made(plan)
         memory = repeated.memory
         if "statement" not in memory:
             memory["statement"] = self._made(repeated.plan)
         statement: plans.Statement | None = memory["statement"]
-        if statement is None or (statement.compares_ends and self.merges()):
-            return None
-        return statement.filled(repeated.values)
-
-    def _compiled(self, plan: Step) -> plans.Statement | None:
-        statement = self._made(plan)
-        return None if statement is None or (statement.compares_ends and self.merges()) else statement
+        return None if statement is None else statement.filled(repeated.values)
 
     def _made(self, plan: Step) -> plans.Statement | None:
         from brain.store.sqlite import plans
 
-        if not plans.is_known(plans.steps_of(plan)):
-            return None
         try:
             statement = plans.statement_of(plan, self._at)
         except plans.NotPushable:

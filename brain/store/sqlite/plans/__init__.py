@@ -8,6 +8,6 @@ values compare, `positions.py` how rows are ordered, `columns.py` how they are r
 from brain.store.sqlite.plans.answers import statement_of, steps_of
 from brain.store.sqlite.plans.columns import Statement
 from brain.store.sqlite.plans.query import NotPushable
-from brain.store.sqlite.plans.steps import is_known
+from brain.store.sqlite.plans.steps import compares_ends, is_known
 
-__all__ = ["NotPushable", "Statement", "is_known", "statement_of", "steps_of"]
+__all__ = ["NotPushable", "Statement", "compares_ends", "is_known", "statement_of", "steps_of"]

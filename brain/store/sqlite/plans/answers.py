@@ -10,7 +10,6 @@ from brain.store.sqlite.plans.columns import Cells, Columns, Statement, build
 from brain.store.sqlite.plans.groups import groups
 from brain.store.sqlite.plans.query import NotPushable, Query
 from brain.store.sqlite.plans.solutions import solutions
-from brain.store.sqlite.plans.steps import compares_ends
 
 
 def statement_of(plan: Step, at: int | None) -> Statement:
@@ -21,15 +20,12 @@ def statement_of(plan: Step, at: int | None) -> Statement:
     query = Query(at)
     match plan:
         case Project() if plan.group is None:
-            statement = solutions(query, plan)
+            return solutions(query, plan)
         case Group():
-            statement = groups(query, plan)
+            return groups(query, plan)
         case Block():
-            statement = _block(query, plan)
-        case _:
-            raise NotPushable(type(plan).__name__)
-    statement.compares_ends = compares_ends(steps_of(plan))
-    return statement
+            return _block(query, plan)
+    raise NotPushable(type(plan).__name__)
 
 
 def steps_of(plan: Step) -> tuple[Step, ...]:

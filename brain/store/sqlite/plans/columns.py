@@ -27,15 +27,13 @@ Cells = tuple[Any, ...]
 class Statement:
     """One statement, and how its rows become those of the plan.
 
-    late           bindings that are made of given texts, by their names
-    compares_ends  whether it is only right where no Concepts were merged
+    late  bindings that are made of given texts, by their names
     """
 
     text: str
     bindings: dict[str, Any]
     read: Callable[[Iterator[Cells]], Iterator[tuple[Json, ...]]]
     late: dict[str, Late]
-    compares_ends: bool = False
 
     @classmethod
     def of(cls, query: Query, text: str, read: Callable[[Iterator[Cells]], Iterator[tuple[Json, ...]]]) -> Statement:
@@ -46,7 +44,7 @@ class Statement:
         bindings = self.bindings.copy()
         for name, late in self.late.items():
             bindings[name] = late(values)
-        return Statement(self.text, bindings, self.read, self.late, self.compares_ends)
+        return Statement(self.text, bindings, self.read, self.late)
 
     @property
     def shown(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from brain.kip.given import Given, GivenIds
 from brain.store.base import ElementId, Json, Kind
-from brain.store.sqlite.conditions import integers
+from brain.store.sqlite.conditions import eids_of, integers
 from brain.store.sqlite.keys import CODES, NUMBER_MASK, eid_of, end_of, first_of
 from brain.store.sqlite.state import json_list
 
@@ -106,10 +106,6 @@ class Value:
 
 def _plain(text: str, values: Mapping[str, Json]) -> str:
     return text.of(values) if type(text) is Given else text
-
-
-def _eids(ids: Iterable[ElementId]) -> set[int]:
-    return {eid for element_id in ids if (eid := eid_of(element_id)) is not None}
 
 
 Stand: TypeAlias = Row | End | Value
@@ -256,9 +252,9 @@ class Query:
 
     def among_elements(self, column: str, ids: Collection[ElementId]) -> str:
         """`column` is the integer of one of these ids."""
-        if len(ids) == 1 and _eids(ids) and not isinstance(ids, GivenIds):
+        if len(ids) == 1 and eids_of(ids) and not isinstance(ids, GivenIds):
             return f"{column} = {self.bind_made(ids, lambda one: eid_of(*one))}"
-        return f"{column} IN carray({self.bind_made(ids, lambda several: integers(_eids(several)))})"
+        return f"{column} IN carray({self.bind_made(ids, lambda several: integers(eids_of(several)))})"
 
     def of_kind(self, row: str, kind: Kind) -> str:
         return f"{row}eid >= {self.bind(first_of(kind))} AND {row}eid < {self.bind(end_of(kind))}"
